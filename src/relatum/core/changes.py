@@ -1,0 +1,69 @@
+"""The two change streams: cursors, changes, and what a journal stores of them (feeds.md)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from relatum.core.ids import Author, Ref
+from relatum.core.kinds import Kind
+from relatum.core.receipts import RecordAction, RelationAction
+from relatum.core.wire import Closed, DigestHex, Millis, Sparse, Uuid
+
+Stream = Literal["typed_memory_relations", "memory_records"]
+RELATIONS: Stream = "typed_memory_relations"
+RECORDS: Stream = "memory_records"
+
+
+class RelationChange(Closed, frozen=True, kw_only=True):
+    """One accepted relation command, as the feed tells it."""
+
+    schema_version: Literal[1]
+    kind: RelationAction
+    relation_id: Uuid
+    relation_revision: int
+    source: Ref
+    target: Ref
+    relation_kind: Kind
+    author: Author
+    committed_at_millis: Millis
+    relation_digest: DigestHex
+    receipt_digest: DigestHex
+
+
+class RecordChange(Closed, frozen=True, kw_only=True):
+    """One accepted record command, as the feed tells it."""
+
+    schema_version: Literal[1]
+    kind: RecordAction
+    record_id: Uuid
+    record_revision: int
+    author: Author
+    committed_at_millis: Millis
+    record_digest: DigestHex
+    receipt_digest: DigestHex
+
+
+class RelationEntry(Sparse, frozen=True, kw_only=True):
+    """A stored journal entry of the relation stream. `commit_sequence` points to the event."""
+
+    commit_sequence: int
+    nonce: bytes
+    prefix_digest: bytes
+    change: RelationChange
+
+
+class RecordEntry(Sparse, frozen=True, kw_only=True):
+    """A stored journal entry of the record stream. `commit_sequence` points to the event."""
+
+    commit_sequence: int
+    nonce: bytes
+    prefix_digest: bytes
+    change: RecordChange
+
+
+class JournalHead(Sparse, frozen=True, kw_only=True):
+    """The tip of a stream: its identity, the number of its entries, the digest of all of them."""
+
+    journal_id: Uuid
+    sequence: int
+    prefix_digest: bytes

@@ -1,0 +1,141 @@
+"""Commands as they come over the wire: a closed union of operations per family.
+
+Types, required and unknown members, enumerations, UUID syntax and integer ranges are checked by decoding these structs;
+everything else is a static rule, checked when the command is decided (transport.md, schema and static rules).
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import force_setattr
+
+from relatum.core.ids import Scope
+from relatum.core.records import Derivation, Disposition, RecordInput
+from relatum.core.relations import RelationInput
+from relatum.core.wire import Closed, Revision, Sparse, Uuid, canonical_uuid, check_u64
+
+
+class _RecordTarget(Sparse, frozen=True, kw_only=True):
+    """Members of an operation on an existing record."""
+
+    record_id: Uuid
+    expected_revision: Revision
+
+    def __post_init__(self) -> None:
+        check_u64(self.expected_revision)
+        force_setattr(self, "record_id", canonical_uuid(self.record_id))
+
+
+class CreateRecord(Sparse, tag="create", frozen=True, kw_only=True):
+    """A new record at revision 1."""
+
+    record: RecordInput
+
+
+class ReviseRecord(_RecordTarget, tag="revise", frozen=True, kw_only=True):
+    """A full replacement of the content; clears the review."""
+
+    record: RecordInput
+
+
+class DeleteRecord(_RecordTarget, tag="delete", frozen=True, kw_only=True):
+    """Erases every stored payload; a tombstone stays."""
+
+
+class DeriveRecord(Sparse, tag="derive", frozen=True, kw_only=True):
+    """A new record made from others, whose content never changes."""
+
+    record: RecordInput
+    derivation: Derivation
+
+
+class ReviewRecord(_RecordTarget, tag="review", frozen=True, kw_only=True):
+    """A reviewer's disposition of a record."""
+
+    disposition: Disposition
+    evidence_ref: str
+
+
+RecordOperation = CreateRecord | ReviseRecord | DeleteRecord | DeriveRecord | ReviewRecord
+
+
+class _RelationTarget(Sparse, frozen=True, kw_only=True):
+    """Members of an operation on an existing relation."""
+
+    relation_id: Uuid
+    expected_revision: Revision
+    evidence_ref: str
+
+    def __post_init__(self) -> None:
+        check_u64(self.expected_revision)
+        force_setattr(self, "relation_id", canonical_uuid(self.relation_id))
+
+
+class AssertRelation(Sparse, tag="assert", frozen=True, kw_only=True):
+    """A new relation at revision 1."""
+
+    relation: RelationInput
+
+
+class RetireRelation(_RelationTarget, tag="retire", frozen=True, kw_only=True):
+    """Takes a relation out of service."""
+
+
+class RestoreRelation(_RelationTarget, tag="restore", frozen=True, kw_only=True):
+    """Puts a retired relation back, after the checks of an assertion."""
+
+
+class ReviewRelation(_RelationTarget, tag="review", frozen=True, kw_only=True):
+    """A reviewer's disposition of a relation."""
+
+    disposition: Disposition
+
+
+RelationOperation = AssertRelation | RetireRelation | RestoreRelation | ReviewRelation
+
+
+class RecordCommand(Closed, frozen=True, kw_only=True):
+    """Body of `records/commands`."""
+
+    contract_version: int
+    scope: Scope
+    idempotency_key: str
+    operation: RecordOperation
+
+
+class RelationCommand(Closed, frozen=True, kw_only=True):
+    """Body of `relations/commands`."""
+
+    contract_version: int
+    scope: Scope
+    idempotency_key: str
+    operation: RelationOperation
+
+
+class RecordBatchItem(Closed, frozen=True, kw_only=True):
+    """One command of a batch of record commands."""
+
+    idempotency_key: str
+    operation: RecordOperation
+
+
+class RelationBatchItem(Closed, frozen=True, kw_only=True):
+    """One command of a batch of relation commands."""
+
+    idempotency_key: str
+    operation: RelationOperation
+
+
+class RecordBatch(Closed, frozen=True, kw_only=True):
+    """Body of `records/commands/batch`: 1 to 256 commands."""
+
+    contract_version: int
+    scope: Scope
+    commands: tuple[RecordBatchItem, ...]
+
+
+class RelationBatch(Closed, frozen=True, kw_only=True):
+    """Body of `relations/commands/batch`: 1 to 256 commands."""
+
+    contract_version: int
+    scope: Scope
+    commands: tuple[RelationBatchItem, ...]

@@ -1,0 +1,145 @@
+"""Every digest of the ledger (docs/digests.md). Nothing else hashes.
+
+A digest is BLAKE3 over a label, a zero byte and canonical bytes. The label names what is digested and the version of its encoding.
+"""
+
+from __future__ import annotations
+
+import hmac
+from typing import TypeVar
+
+from blake3 import blake3
+from msgspec import Struct
+from msgspec.structs import replace
+
+from relatum.core.canonical import encode
+from relatum.core.changes import JournalHead, RecordChange, RelationChange, Stream
+from relatum.core.commands import RecordOperation, RelationOperation
+from relatum.core.ids import Partition
+from relatum.core.receipts import Receipt, RecordReceipt, RelationReceipt
+from relatum.core.records import PayloadRow
+
+AnyReceipt = TypeVar("AnyReceipt", RecordReceipt, RelationReceipt)
+
+DIGEST_BYTES = 32
+ACCUMULATOR_MODULUS = 1 << 256
+
+
+def _digest(label: bytes, data: bytes) -> bytes:
+    return blake3(b"relatum/1/" + label + b"\0" + data).digest()
+
+
+def workspace_id(partition: Partition) -> str:
+    """The stable, opaque name of a partition: 64 hex digits."""
+    return _digest(b"partition", encode(partition)).hex()
+
+
+def company_digest(company_id: str) -> bytes:
+    """Groups a company's workspaces in the store: 16 bytes."""
+    return _digest(b"company", company_id.encode())[:16]
+
+
+def relation_command_digest(operation: RelationOperation) -> str:
+    """Identity of a relation command: anybody can recompute it."""
+    return _digest(b"relation-command", encode(operation)).hex()
+
+
+def record_command_digest(operation: RecordOperation, store_key: bytes) -> str:
+    """Identity of a record command, keyed by the store so that an erased short text can't be guessed from it."""
+    return blake3(b"relatum/1/record-command\0" + encode(operation), key=store_key).hexdigest()
+
+
+def relation_digest(canonical: bytes) -> bytes:
+    """Digest of the canonical bytes of a relation at one revision."""
+    return _digest(b"relation", canonical)
+
+
+def record_digest(canonical: bytes) -> bytes:
+    """Digest of the canonical bytes of a record's kept part, which holds the salted digests of the erasable parts."""
+    return _digest(b"record", canonical)
+
+
+def payload_digest(row: PayloadRow) -> bytes:
+    """Salted digest of an erasable value."""
+    return _digest(b"payload", encode(row))
+
+
+def receipt_digest(workspace: str, receipt: Receipt) -> str:
+    """Digest of a receipt without its own digest, bound to the partition."""
+    members = {name: getattr(receipt, name) for name in receipt.__struct_fields__ if name != "receipt_digest"}
+    return _digest(b"receipt", encode({"workspace_id": workspace, "receipt": members})).hex()
+
+
+def sealed_receipt(workspace: str, receipt: AnyReceipt) -> AnyReceipt:
+    """`receipt` with its own digest filled in."""
+    return replace(receipt, receipt_digest=receipt_digest(workspace, receipt))
+
+
+def event_digest(row: bytes) -> bytes:
+    """Digest of an event's stored bytes, which name the digest of the event before it."""
+    return _digest(b"event", row)
+
+
+def position_digest(before: bytes, events: list[bytes]) -> bytes:
+    """Digest of the whole store's history after the events of one more group, given by their digests in order."""
+    return _digest(b"position", before + b"".join(events))
+
+
+def receipt_key(family: str, subject_id: str, idempotency_key: str) -> bytes:
+    """Where a receipt is looked up: 16 bytes for (subject, command family, key) within a partition."""
+    return _digest(b"receipt-key", encode([family, subject_id, idempotency_key]))[:16]
+
+
+def topic_key(topic: str) -> bytes:
+    """Where the holder of a topic slot is looked up: 16 bytes."""
+    return _digest(b"topic-key", topic.encode())[:16]
+
+
+def adjacency_digest(entry: bytes) -> int:
+    """An adjacency entry as a 256-bit number, to be summed modulo 2**256 whatever the order."""
+    return int.from_bytes(_digest(b"adjacency", entry), "big")
+
+
+def baseline_digest(workspace: str, stream: Stream, journal_id: str) -> bytes:
+    """Prefix digest of a journal before its first entry."""
+    return _digest(b"journal-baseline", encode({"workspace_id": workspace, "stream": stream, "journal_id": journal_id}))
+
+
+def prefix_digest(
+    workspace: str, stream: Stream, before: JournalHead, nonce: bytes, change: RecordChange | RelationChange
+) -> bytes:
+    """Prefix digest of a journal up to and with the entry that follows `before`."""
+    return _digest(
+        b"journal-entry",
+        encode(
+            {
+                "workspace_id": workspace,
+                "stream": stream,
+                "journal_id": before.journal_id,
+                "sequence": before.sequence + 1,
+                "previous": before.prefix_digest.hex(),
+                "nonce": nonce.hex(),
+                "change": change,
+            }
+        ),
+    )
+
+
+def secret_verifier(secret: str) -> bytes:
+    """What is stored of a credential's secret. The secret has 256 random bits, so one hash is enough."""
+    return _digest(b"credential-secret", secret.encode())
+
+
+def same(left: bytes, right: bytes) -> bool:
+    """Comparison in constant time."""
+    return hmac.compare_digest(left, right)
+
+
+def draw(entropy: bytes, label: str, length: int) -> bytes:
+    """`length` bytes drawn from `entropy` under a label: one way, so that a published draw tells nothing of another."""
+    return blake3(b"relatum/1/draw\0" + entropy + label.encode()).digest(length)
+
+
+def cursor_tag(store_key: bytes, binding: Struct | dict[str, object]) -> bytes:
+    """Authenticates an opaque page cursor: 16 bytes, keyed by the store."""
+    return blake3(b"relatum/1/page-cursor\0" + encode(binding), key=store_key).digest(16)

@@ -1,0 +1,205 @@
+"""Eligibility of records and relations at one view and one clock value, in the documented order of the rules.
+
+Records (records.md): own state first, then every derivation source, depth first in stored order.
+Relations (relations.md): own state and interval, the two ends, the declared evidence.
+Ancestry is walked by `ancestry.Walk`; budgets of the request are kept by `ancestry.Dependencies`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import UNSET, UnsetType
+
+from relatum import limits
+from relatum.core.ancestry import Dependencies, DependencyWork, FailureReason, SourceFailure, Walk, own_failure
+from relatum.core.ids import Ref
+from relatum.core.relations import StoredRelation
+from relatum.core.state import PartitionState, RecordVersion
+from relatum.core.wire import Closed, Millis, Uuid
+from relatum.errors import Refused, invalid
+
+RelationReason = Literal[
+    "retired",
+    "rejected",
+    "not_yet_valid",
+    "expired",
+    "endpoint_unavailable",
+    "endpoint_revision_changed",
+    "evidence_unavailable",
+    "eligible",
+]
+EndpointReason = Literal["endpoint_unavailable", "endpoint_revision_changed"]
+
+
+class RecordEligibility(Closed, frozen=True, kw_only=True):
+    """Why a record is or isn't eligible. `dependencies_checked` counts distinct sources looked at."""
+
+    eligible: bool
+    evaluated_at_millis: Millis
+    first_failure: FirstFailure | None
+    dependencies_checked: int
+    max_depth_examined: int
+    all_dependencies_checked: bool
+    dependency_work: DependencyWork
+
+
+class FirstFailure(Closed, frozen=True, kw_only=True):
+    """The first rule that failed; for the record itself both revisions are its own."""
+
+    record_id: Uuid
+    expected_revision: int | None
+    actual_revision: int | None
+    reason: FailureReason
+
+
+class EvidenceFailure(Closed, frozen=True, kw_only=True):
+    """The declared evidence source, or ancestor of one, that failed first."""
+
+    record_id: Uuid
+    expected_revision: int
+    actual_revision: int | None
+    reason: FailureReason
+
+
+class RelationEligibility(Closed, frozen=True, kw_only=True):
+    """Why a relation is or isn't eligible. `endpoint` names the end that failed."""
+
+    eligible: bool
+    reason: RelationReason
+    evaluated_at_millis: Millis
+    endpoint: Ref | None
+    dependency_work: DependencyWork
+    evidence_failure: EvidenceFailure | UnsetType = UNSET
+
+
+class Evaluator:
+    """One request's evaluations: one state, one clock value, one budget of dependency work."""
+
+    def __init__(self, state: PartitionState, now_millis: int) -> None:
+        self.now_millis = now_millis
+        self.dependencies = Dependencies(state)
+        self._sound: dict[str, bool] = {}
+
+    @property
+    def work(self) -> DependencyWork:
+        """Dependency work of the request so far."""
+        return self.dependencies.work
+
+    def record(self, record_id: str) -> RecordVersion | None:
+        """A record for its own sake: read once per request, not counted as dependency work."""
+        return self.dependencies.root(record_id)
+
+    def is_eligible(self, version: RecordVersion) -> bool:
+        """Whether a record is eligible at its current revision; evaluated once per request."""
+        record_id = version.meta.record_id
+        known = self._sound.get(record_id)
+        if known is None:
+            known = self._failure(version)[0] is None
+            self._sound[record_id] = known
+        return known
+
+    def _failure(self, version: RecordVersion) -> tuple[SourceFailure | None, Walk | None]:
+        meta = version.meta
+        reason = own_failure(meta, self.now_millis)
+        if reason is not None:
+            return SourceFailure(meta.record_id, meta.revision, meta.revision, reason), None
+        if meta.derivation is None:
+            return None, None
+        walk = Walk(self.dependencies, self.now_millis, root_id=meta.record_id)
+        return walk.over(meta.derivation.sources, depth=1), walk
+
+    def explain_record(self, version: RecordVersion) -> RecordEligibility:
+        """The full verdict on a record; `dependency_work` is what this verdict added to the request's."""
+        before = self.work
+        failure, walk = self._failure(version)
+        derived = version.meta.derivation is not None
+        return RecordEligibility(
+            eligible=failure is None,
+            evaluated_at_millis=self.now_millis,
+            first_failure=None
+            if failure is None
+            else FirstFailure(
+                record_id=failure.record_id,
+                expected_revision=failure.expected_revision,
+                actual_revision=failure.actual_revision,
+                reason=failure.reason,
+            ),
+            dependencies_checked=walk.nodes if walk else 0,
+            max_depth_examined=walk.deepest if walk else 0,
+            all_dependencies_checked=not derived or (walk is not None and failure is None),
+            dependency_work=self.work.since(before),
+        )
+
+    def endpoint_failure(self, end: Ref) -> EndpointReason | None:
+        """Why an end can't carry a relation, or None. Another revision is tested before the record's own state."""
+        version = self.record(end.record_id)
+        if version is None:
+            return "endpoint_unavailable"
+        if version.meta.revision != end.revision:
+            return "endpoint_revision_changed"
+        return None if self.is_eligible(version) else "endpoint_unavailable"
+
+    def derivation_failure(self, sources: tuple[Ref, ...]) -> SourceFailure | None:
+        """Why a record can't be derived from `sources`, or None: they are at depth 1 of the record to be."""
+        return Walk(self.dependencies, self.now_millis).over(sources, depth=1)
+
+    def evidence_failure(self, sources: tuple[Ref, ...]) -> SourceFailure | None:
+        """The first failure of one combined walk over declared evidence: a declared source is at depth 0."""
+        return Walk(self.dependencies, self.now_millis).over(sources, depth=0) if sources else None
+
+    def check_endpoint_bytes(self, source: RecordVersion | None, target: RecordVersion | None) -> None:
+        """Raises Refused (400) where both ends together are over the byte budget."""
+        total = sum(version.stored_bytes for version in (source, target) if version is not None)
+        if total > limits.ENDPOINT_BYTES_MAX:
+            raise Refused(invalid("the endpoint records are over the byte budget"))
+
+    def own_reason(self, relation: StoredRelation) -> RelationReason | None:
+        """The first of the four rules that need the relation alone, or None."""
+        if relation.state == "retired":
+            return "retired"
+        if relation.disposition == "rejected":
+            return "rejected"
+        begins, ends = relation.input.valid_from_millis, relation.input.valid_until_millis
+        if begins is not None and self.now_millis < begins:
+            return "not_yet_valid"
+        if ends is not None and self.now_millis >= ends:
+            return "expired"
+        return None
+
+    def relation_is_eligible(self, relation: StoredRelation) -> bool:
+        """Whether a relation is eligible, without the reasons."""
+        return self.explain_relation(relation).eligible
+
+    def explain_relation(self, relation: StoredRelation) -> RelationEligibility:
+        """The full verdict on a relation; `dependency_work` is what this verdict added to the request's."""
+        before = self.work
+        reason = self.own_reason(relation)
+        endpoint: Ref | None = None
+        evidence: EvidenceFailure | UnsetType = UNSET
+        given = relation.input
+        if reason is None:
+            self.check_endpoint_bytes(self.record(given.source.record_id), self.record(given.target.record_id))
+            for end in (given.source, given.target):
+                reason = self.endpoint_failure(end)
+                if reason is not None:
+                    endpoint = end
+                    break
+        if reason is None:
+            failure = self.evidence_failure(given.evidence_sources)
+            if failure is not None:
+                reason = "evidence_unavailable"
+                evidence = EvidenceFailure(
+                    record_id=failure.record_id,
+                    expected_revision=failure.expected_revision,
+                    actual_revision=failure.actual_revision,
+                    reason=failure.reason,
+                )
+        return RelationEligibility(
+            eligible=reason is None,
+            reason=reason or "eligible",
+            evaluated_at_millis=self.now_millis,
+            endpoint=endpoint,
+            dependency_work=self.work.since(before),
+            evidence_failure=evidence,
+        )

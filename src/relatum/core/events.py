@@ -1,0 +1,152 @@
+"""Events: one row per accepted command, from which every other row follows.
+
+An event is self-contained: the normalised command with its payloads by digest, who and when, the ids and nonces that were drawn,
+and the receipt. Events of a partition are numbered by `sequence` without gaps and chained by `previous`.
+"""
+
+from __future__ import annotations
+
+from relatum.core.access import Authority, CredentialSpec
+from relatum.core.changes import JournalHead, Stream
+from relatum.core.commands import RelationOperation
+from relatum.core.ids import Author, Partition
+from relatum.core.receipts import RecordReceipt, RelationReceipt
+from relatum.core.records import Derivation, Disposition, Facts, Proof
+from relatum.core.wire import Sparse, Uuid
+
+NO_EVENT = bytes(32)
+
+
+class RecordCreated(Sparse, tag="create", frozen=True, kw_only=True):
+    """A record came to be."""
+
+    facts: Facts
+    payload: Proof
+
+
+class RecordRevised(Sparse, tag="revise", frozen=True, kw_only=True):
+    """A record's content was replaced."""
+
+    record_id: Uuid
+    expected_revision: int
+    facts: Facts
+    payload: Proof
+
+
+class RecordDeleted(Sparse, tag="delete", frozen=True, kw_only=True):
+    """A record's payloads were erased."""
+
+    record_id: Uuid
+    expected_revision: int
+
+
+class RecordDerived(Sparse, tag="derive", frozen=True, kw_only=True):
+    """A record was derived from others."""
+
+    facts: Facts
+    payload: Proof
+    derivation: Derivation
+
+
+class RecordReviewed(Sparse, tag="review", frozen=True, kw_only=True):
+    """A record was reviewed; the evidence reference is erasable and lies outside."""
+
+    record_id: Uuid
+    expected_revision: int
+    disposition: Disposition
+    evidence: Proof
+
+
+StoredRecordOperation = RecordCreated | RecordRevised | RecordDeleted | RecordDerived | RecordReviewed
+
+
+class CredentialIssued(Sparse, tag="issue", frozen=True, kw_only=True):
+    """A credential came to be; `bootstrapped` when an operator made it offline."""
+
+    credential_id: Uuid
+    spec: CredentialSpec
+    verifier: bytes
+    bootstrapped: bool = False
+
+
+class CredentialRotated(Sparse, tag="rotate", frozen=True, kw_only=True):
+    """A credential got a new secret."""
+
+    credential_id: Uuid
+    expected_revision: int
+    verifier: bytes
+
+
+class CredentialRevoked(Sparse, tag="revoke", frozen=True, kw_only=True):
+    """A credential was revoked for ever."""
+
+    credential_id: Uuid
+    expected_revision: int
+
+
+class CredentialAuthorityChanged(Sparse, tag="scope_authority", frozen=True, kw_only=True):
+    """A credential got other scopes and kept its secret."""
+
+    credential_id: Uuid
+    expected_revision: int
+    authority: Authority
+
+
+CredentialOperation = CredentialIssued | CredentialRotated | CredentialRevoked | CredentialAuthorityChanged
+
+
+class _Event(Sparse, tag_field="family", frozen=True, kw_only=True):
+    """What every event carries. `partition` is named in the first event of a partition alone.
+
+    `journal_ids` names the journal of each stream that this event activates; `nonces` has one nonce per journal entry.
+    """
+
+    sequence: int
+    previous: bytes
+    committed_at_millis: int
+    author: Author
+    partition: Partition | None = None
+    journal_ids: dict[Stream, Uuid] = {}
+    nonces: tuple[bytes, ...] = ()
+
+
+class RecordEvent(_Event, tag="record", frozen=True, kw_only=True):
+    """An accepted record command."""
+
+    record_id: Uuid
+    operation: StoredRecordOperation
+    receipt: RecordReceipt
+
+
+class RelationEvent(_Event, tag="relation", frozen=True, kw_only=True):
+    """An accepted relation command."""
+
+    relation_id: Uuid
+    operation: RelationOperation
+    receipt: RelationReceipt
+
+
+class CredentialEvent(_Event, tag="credential", frozen=True, kw_only=True):
+    """An accepted change of a credential, in the company's own partition."""
+
+    operation: CredentialOperation
+
+
+Event = RecordEvent | RelationEvent | CredentialEvent
+
+
+class Head(Sparse, frozen=True, kw_only=True):
+    """The tip of a partition: how many events, their chained digest, the last commit time, the tips of its streams."""
+
+    sequence: int = 0
+    event_digest: bytes = NO_EVENT
+    committed_at_millis: int = 0
+    streams: dict[Stream, JournalHead] = {}
+
+
+class Stamp(Sparse, frozen=True, kw_only=True):
+    """What the outside world gives a decision: the commit time, the author, and 32 random bytes to draw from."""
+
+    at_millis: int
+    author: Author
+    entropy: bytes

@@ -1,0 +1,57 @@
+"""How an accepted command enters a change stream: the change it makes and the tip it leaves (feeds.md, journals)."""
+
+from __future__ import annotations
+
+from relatum.core import digests
+from relatum.core.changes import JournalHead, RecordChange, RelationChange, Stream
+from relatum.core.receipts import RecordReceipt, RelationReceipt
+from relatum.core.relations import RelationInput
+
+
+def opened(workspace: str, stream: Stream, journal_id: str) -> JournalHead:
+    """The tip of a journal that has no entries yet: its baseline."""
+    return JournalHead(
+        journal_id=journal_id, sequence=0, prefix_digest=digests.baseline_digest(workspace, stream, journal_id)
+    )
+
+
+def extended(
+    workspace: str, stream: Stream, tip: JournalHead, nonce: bytes, change: RecordChange | RelationChange
+) -> JournalHead:
+    """The tip after one more entry."""
+    return JournalHead(
+        journal_id=tip.journal_id,
+        sequence=tip.sequence + 1,
+        prefix_digest=digests.prefix_digest(workspace, stream, tip, nonce, change),
+    )
+
+
+def record_change(receipt: RecordReceipt) -> RecordChange:
+    """The change that a record receipt announces."""
+    return RecordChange(
+        schema_version=1,
+        kind=receipt.action,
+        record_id=receipt.record_id,
+        record_revision=receipt.revision,
+        author=receipt.author,
+        committed_at_millis=receipt.committed_at_millis,
+        record_digest=receipt.record_digest,
+        receipt_digest=receipt.receipt_digest,
+    )
+
+
+def relation_change(receipt: RelationReceipt, given: RelationInput) -> RelationChange:
+    """The change that a relation receipt announces."""
+    return RelationChange(
+        schema_version=1,
+        kind=receipt.action,
+        relation_id=receipt.relation_id,
+        relation_revision=receipt.revision,
+        source=given.source,
+        target=given.target,
+        relation_kind=given.kind,
+        author=receipt.author,
+        committed_at_millis=receipt.committed_at_millis,
+        relation_digest=receipt.relation_digest,
+        receipt_digest=receipt.receipt_digest,
+    )

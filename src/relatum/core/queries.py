@@ -1,0 +1,202 @@
+"""What reads take: filters, and the bodies of the read routes (records.md, relations.md, access.md).
+
+Ranges of integers and the syntax of UUIDs are checked by decoding, as for commands; null means the same as omission. Numbers of
+ids, their distinctness and the soundness of a cursor are static rules, checked by the read itself.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+from msgspec.structs import force_setattr
+
+from relatum import limits
+from relatum.core.ids import Scope
+from relatum.core.kinds import Kind, RecordType
+from relatum.core.receipts import Family
+from relatum.core.records import Disposition
+from relatum.core.relations import Origin, RelationState
+from relatum.core.wire import Closed, Sparse, Uuid, canonical_uuid, check_u64
+
+Order = Literal["created_asc", "created_desc"]
+NEWEST_FIRST: Order = "created_desc"
+RecordsView = Literal["retained", "current"]
+
+
+def _bounded(greatest: int, default: int) -> Meta:
+    return Meta(extra_json_schema={"minimum": 1, "maximum": greatest, "default": default})
+
+
+PageLimit = Annotated[int, _bounded(limits.PAGE_LIMIT_MAX, limits.PAGE_LIMIT_DEFAULT)]
+ScanLimit = Annotated[int, _bounded(limits.SCAN_LIMIT_MAX, limits.SCAN_LIMIT_DEFAULT)]
+CredentialsLimit = Annotated[int, _bounded(limits.CREDENTIALS_PAGE_MAX, limits.CREDENTIALS_PAGE_DEFAULT)]
+HistoricRevision = Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": limits.U64_MAX})]
+
+
+def _check_limit(value: int | None, greatest: int) -> None:
+    if value is not None and not 1 <= value <= greatest:
+        raise ValueError(f"a limit lies between 1 and {greatest}")
+
+
+class PageFilter(Sparse, frozen=True, kw_only=True):
+    """What every page of a query takes: at most `limit` entries out of at most `scan_limit` looked at, from `cursor` on."""
+
+    limit: PageLimit | None = None
+    scan_limit: ScanLimit | None = None
+    order: Order | None = NEWEST_FIRST
+    cursor: str | None = None
+
+    def __post_init__(self) -> None:
+        _check_limit(self.limit, limits.PAGE_LIMIT_MAX)
+        _check_limit(self.scan_limit, limits.SCAN_LIMIT_MAX)
+        if self.order is None:
+            force_setattr(self, "order", NEWEST_FIRST)
+
+    @property
+    def entries_max(self) -> int:
+        """`limit`, or its default."""
+        return self.limit or limits.PAGE_LIMIT_DEFAULT
+
+    @property
+    def scanned_max(self) -> int:
+        """`scan_limit`, or its default."""
+        return self.scan_limit or limits.SCAN_LIMIT_DEFAULT
+
+    @property
+    def newest_first(self) -> bool:
+        """Whether the page runs from the newest to the oldest."""
+        return self.order == NEWEST_FIRST
+
+
+class RecordFilter(PageFilter, frozen=True, kw_only=True):
+    """Filter of `records/query`: a record passes that agrees with every member given. `text` is sought in title and content."""
+
+    text: str | None = None
+    tag: str | None = None
+    type: RecordType | None = None
+    category: str | None = None
+    fact_key: str | None = None
+    topic_key: str | None = None
+
+
+class CompanyRecordFilter(RecordFilter, frozen=True, kw_only=True):
+    """Filter of the company's `records/query`: every retained record by default, or only those that are eligible now."""
+
+    view: RecordsView | None = "retained"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.view is None:
+            force_setattr(self, "view", "retained")
+
+
+class RelationFilter(PageFilter, frozen=True, kw_only=True):
+    """Filter of `relations/query`: a relation passes that agrees with every member given.
+
+    `disposition` none means that nobody has reviewed the relation; `endpoint` is a record at either end; `reporter` is a subject.
+    """
+
+    kind: Kind | None = None
+    state: RelationState | None = None
+    disposition: Disposition | Literal["none"] | None = None
+    origin: Origin | None = None
+    endpoint: Uuid | None = None
+    reporter: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.endpoint is not None:
+            force_setattr(self, "endpoint", canonical_uuid(self.endpoint))
+
+
+class _ScopedRead(Closed, frozen=True, kw_only=True):
+    """What every body of a scoped read begins with."""
+
+    contract_version: int
+    scope: Scope
+
+
+class RecordRead(_ScopedRead, frozen=True, kw_only=True):
+    """Body of `records/read` and `records/inspect`."""
+
+    record_id: Uuid
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "record_id", canonical_uuid(self.record_id))
+
+
+class RecordBatchRead(_ScopedRead, frozen=True, kw_only=True):
+    """Body of `records/batch`: 1 to 100 distinct ids."""
+
+    record_ids: tuple[Uuid, ...]
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "record_ids", tuple(canonical_uuid(one) for one in self.record_ids))
+
+
+class RecordRevisionRead(RecordRead, frozen=True, kw_only=True):
+    """Body of `records/revision`."""
+
+    revision: HistoricRevision
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_revision(self.revision)
+
+
+class RecordQuery(_ScopedRead, frozen=True, kw_only=True):
+    """Body of `records/query`."""
+
+    filter: RecordFilter
+
+
+class RelationRead(_ScopedRead, frozen=True, kw_only=True):
+    """Body of `relations/read` and `relations/inspect`."""
+
+    relation_id: Uuid
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "relation_id", canonical_uuid(self.relation_id))
+
+
+class RelationRevisionRead(RelationRead, frozen=True, kw_only=True):
+    """Body of `relations/revision`."""
+
+    revision: HistoricRevision
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_revision(self.revision)
+
+
+class RelationQuery(_ScopedRead, frozen=True, kw_only=True):
+    """Body of `relations/query`."""
+
+    filter: RelationFilter
+
+
+class ReceiptRead(_ScopedRead, frozen=True, kw_only=True):
+    """Body of `receipts/read`: a key of the caller's own subject in a family of commands."""
+
+    family: Family
+    idempotency_key: str
+
+
+class CredentialsQuery(Closed, frozen=True, kw_only=True):
+    """Query parameters of the list of credentials; `after` is the last id of the page before."""
+
+    contract_version: int
+    limit: CredentialsLimit | None = None
+    after: Uuid | None = None
+
+    def __post_init__(self) -> None:
+        _check_limit(self.limit, limits.CREDENTIALS_PAGE_MAX)
+        if self.after is not None:
+            force_setattr(self, "after", canonical_uuid(self.after))
+
+
+def _check_revision(revision: int) -> None:
+    check_u64(revision)
+    if revision == 0:
+        raise ValueError("revisions start at 1")

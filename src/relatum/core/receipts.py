@@ -1,0 +1,48 @@
+"""Receipts: what an accepted command answers, byte for byte again on every replay (relations.md, records.md)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from relatum.core.ids import Author
+from relatum.core.wire import Closed, DigestHex, Millis, Uuid
+
+Family = Literal["record", "relation", "judgment", "link", "checkpoint"]
+RecordAction = Literal["created", "revised", "deleted", "derived", "reviewed"]
+RelationAction = Literal["asserted", "retired", "restored", "reviewed"]
+
+
+class RecordReceipt(Closed, frozen=True, kw_only=True):
+    """The receipt of a record command."""
+
+    contract_version: Literal[1]
+    idempotency_key: str
+    record_id: Uuid
+    revision: int
+    action: RecordAction
+    author: Author
+    committed_at_millis: Millis
+    record_digest: DigestHex
+    command_digest: DigestHex
+    receipt_digest: DigestHex
+    commit_sequence: int
+
+
+class RelationReceipt(Closed, frozen=True, kw_only=True):
+    """The receipt of a relation command."""
+
+    contract_version: Literal[1]
+    idempotency_key: str
+    relation_id: Uuid
+    revision: int
+    action: RelationAction
+    author: Author
+    committed_at_millis: Millis
+    evidence_ref: str
+    relation_digest: DigestHex
+    command_digest: DigestHex
+    receipt_digest: DigestHex
+    commit_sequence: int
+
+
+Receipt = RecordReceipt | RelationReceipt

@@ -1,0 +1,26 @@
+"""The text of a credential's secret: `rtm1_`, the credential id as 32 hex digits, `_`, and 32 random bytes as base64url.
+
+Pure formatting and parsing. Who draws the bytes and where the verifier is kept lies elsewhere; the text itself is never stored.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import urlsafe_b64encode
+
+from relatum.core.wire import canonical_uuid
+
+SECRET_BYTES = 32
+_SECRET = re.compile(r"rtm1_([0-9a-f]{32})_[A-Za-z0-9_-]{43}")
+
+
+def format_secret(credential_id: str, random: bytes) -> str:
+    """The secret of a credential, made of 32 random bytes."""
+    assert len(random) == SECRET_BYTES
+    return f"rtm1_{credential_id.replace('-', '')}_{urlsafe_b64encode(random).rstrip(b'=').decode()}"
+
+
+def credential_id_of(secret: str) -> str | None:
+    """The credential that a secret claims to belong to; None where it isn't the text of one."""
+    match = _SECRET.fullmatch(secret)
+    return None if match is None else canonical_uuid(match.group(1))

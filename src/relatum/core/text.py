@@ -1,0 +1,58 @@
+"""String classes of transport.md, as plain checks: each returns True when the text belongs to the class.
+
+Regular expressions are kept to one search for control characters; lengths are in UTF-8 bytes.
+"""
+
+from __future__ import annotations
+
+import re
+
+from relatum import limits
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # Unicode Cc, whole
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+def utf8_length(text: str) -> int:
+    """Length in UTF-8 bytes."""
+    return len(text) if text.isascii() else len(text.encode())
+
+
+def is_blank(text: str) -> bool:
+    """Empty once Unicode white space is stripped."""
+    return not text.strip()
+
+
+def is_name(text: str, bytes_max: int) -> bool:
+    """1 to `bytes_max` bytes, not blank, no control characters: the rule all string classes share."""
+    return utf8_length(text) <= bytes_max and not is_blank(text) and _CONTROL.search(text) is None
+
+
+def is_identifier(text: str) -> bool:
+    """Company, subject, project, agent, mission, and the keys and categories of records."""
+    return is_name(text, limits.IDENTIFIER_BYTES_MAX)
+
+
+def is_idempotency_key(text: str) -> bool:
+    """The client's name for one command."""
+    return is_name(text, limits.KEY_BYTES_MAX)
+
+
+def is_consumer_id(text: str) -> bool:
+    """The name of a consumer of a change feed."""
+    return is_name(text, limits.CONSUMER_BYTES_MAX)
+
+
+def is_method(text: str) -> bool:
+    """Method, method revision, provider, model, model revision."""
+    return is_name(text, limits.METHOD_BYTES_MAX)
+
+
+def is_evidence_ref(text: str) -> bool:
+    """An identifier of evidence; never fetched."""
+    return is_name(text, limits.EVIDENCE_REF_BYTES_MAX)
+
+
+def is_digest(text: str) -> bool:
+    """64 lower-case hex digits."""
+    return _DIGEST.fullmatch(text) is not None
