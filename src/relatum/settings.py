@@ -1,0 +1,188 @@
+"""How a server is set up: one struct, gathered from its sources and validated once.
+
+Here: the settings with their defaults and permitted ranges, and `load`, which reads them from (weakest first) the
+defaults, a TOML file, `RELATUM_*` environment variables and the command line. Not here: limits of the contract
+(limits.py), which nobody sets, and what a setting does.
+
+Always holds: a `Settings` that `load` returned is within every range; a setting that is unknown or wrong in any source
+is refused, even where a stronger source overrides it; no setting holds a secret, so all of them can be printed.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+import msgspec.inspect
+import msgspec.structs
+from msgspec import Meta, Struct
+
+from relatum.limits import SLOTS_DEFAULT, SLOTS_MAX
+
+ENVIRONMENT_PREFIX: Final = "RELATUM_"
+
+_FOUND_CHARACTERS_MAX: Final = 80
+
+LogLevel = Literal["debug", "info", "warning", "error"]
+Port = Annotated[int, Meta(ge=0, le=65_535)]
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """What a server is started with; each member is documented by its `Meta`, units stand last in the names.
+
+    The same names are the keys of the TOML file; in the environment they are upper case after `RELATUM_`.
+    """
+
+    directory: Annotated[Path, Meta(description="The store's data directory; relative to the working directory.")]
+    host: Annotated[
+        str, Meta(min_length=1, max_length=255, pattern=r"^\S+\Z", description="The address the server listens on.")
+    ] = "127.0.0.1"
+    port: Annotated[Port, Meta(description="The port it listens on; 0 takes a free one.")] = 7474
+    metrics_port: Annotated[
+        Port | None, Meta(description="A port for /metrics alone; null serves it with everything else.")
+    ] = None
+    slots: Annotated[int, Meta(ge=0, le=SLOTS_MAX, description="Admission slots; 0 sheds all load.")] = SLOTS_DEFAULT
+    streams_max: Annotated[int, Meta(ge=0, le=4_096, description="Change feeds followed at once.")] = 64
+    write_queue: Annotated[int, Meta(ge=1, le=65_536, description="Commands that may wait for the writer.")] = 4_096
+    group_max: Annotated[int, Meta(ge=1, le=1_024, description="Commands committed in one group, at most.")] = 128
+    read_threads: Annotated[int, Meta(ge=1, le=64, description="Threads that serve reads.")] = 4
+    body_timeout_seconds: Annotated[int, Meta(ge=1, le=3_600, description="For a request's body to arrive.")] = 30
+    drain_timeout_seconds: Annotated[int, Meta(ge=0, le=3_600, description="For a stop to finish what runs.")] = 30
+    log_level: Annotated[LogLevel, Meta(description="The least severe log lines written.")] = "info"
+
+    def as_toml(self) -> str:
+        """Every setting as a line of TOML that `load` reads back; an unset one as a comment."""
+        values = ((name, getattr(self, name)) for name in self.__struct_fields__)
+        return "".join(f"{_toml_line(name, value)}\n" for name, value in values)
+
+
+class SettingsError(Exception):
+    """Some settings are unknown, missing or out of range; `problems` has a line for each, fit for an operator."""
+
+    def __init__(self, problems: tuple[str, ...]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+def load(environ: Mapping[str, str], toml_path: Path | None, overrides: Mapping[str, object]) -> Settings:
+    """The settings from all their sources.
+
+    `overrides` are the command line's, by setting name and already of the right type; None there means "not given".
+    Reads `toml_path` and nothing else. Raises `SettingsError` with all problems of all sources at once.
+    """
+    problems: list[str] = []
+    given = [*_from_file(toml_path, problems), *_from_environment(environ), *_from_command_line(overrides)]
+    values: dict[str, Any] = {}
+    for each in given:
+        _take(each, values, problems)
+    if all(each.name != "directory" for each in given):
+        problems.append("directory must be given")
+    if problems:
+        raise SettingsError(tuple(problems))
+    settings = Settings(**values)
+    if settings.metrics_port and settings.metrics_port == settings.port:
+        raise SettingsError((f"metrics_port must differ from port; found {settings.port} for both",))
+    return settings
+
+
+class _Given(Struct, frozen=True):
+    """One value as a source gave it; `spelled` is the name there, `text` whether everything there is text."""
+
+    name: str
+    value: object
+    source: str
+    spelled: str
+    text: bool = False
+
+
+def _from_file(path: Path | None, problems: list[str]) -> Iterator[_Given]:
+    if path is None:
+        return
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        problems.append(f"the settings file {path} can't be read: {error.strerror}")
+    except ValueError:
+        problems.append(f"the settings file {path} is not TOML in UTF-8")
+    else:
+        yield from (_Given(name, value, f"the file {path}", name) for name, value in table.items())
+
+
+def _from_environment(environ: Mapping[str, str]) -> Iterator[_Given]:
+    for spelled, value in sorted(environ.items()):
+        if spelled.startswith(ENVIRONMENT_PREFIX):
+            name = spelled.removeprefix(ENVIRONMENT_PREFIX).lower()
+            yield _Given(name, value, "the environment", spelled, text=True)
+
+
+def _from_command_line(overrides: Mapping[str, object]) -> Iterator[_Given]:
+    for name, value in overrides.items():
+        if value is not None:
+            yield _Given(name, value, "the command line", name)
+
+
+def _take(given: _Given, values: dict[str, Any], problems: list[str]) -> None:
+    """Put the value under its setting's name, or say what is wrong with it. What an unknown one holds is not shown."""
+    field = _FIELDS.get(given.name)
+    if field is None:
+        problems.append(f"{given.spelled} (from {given.source}) is no setting{_hint(given)}")
+        return
+    try:
+        values[given.name] = msgspec.convert(given.value, field.type, strict=not given.text, dec_hook=_path)
+    except (msgspec.ValidationError, TypeError):
+        permitted = _permitted(msgspec.inspect.type_info(field.type))
+        found = repr(given.value)[:_FOUND_CHARACTERS_MAX]
+        problems.append(f"{given.spelled} (from {given.source}) must be {permitted}; found {found}")
+
+
+def _path(kind: type, value: object) -> object:
+    """Paths are no type of the decoder's own: text without a NUL, not empty."""
+    if isinstance(value, Path):
+        return value
+    if kind is Path and isinstance(value, str) and value and "\0" not in value:
+        return Path(value)
+    raise TypeError
+
+
+def _hint(given: _Given) -> str:
+    near = get_close_matches(given.name, _FIELDS, n=1)
+    if not near:
+        return ""
+    return f"; did you mean {ENVIRONMENT_PREFIX + near[0].upper() if given.text else near[0]}?"
+
+
+def _permitted(kind: msgspec.inspect.Type) -> str:
+    """The range of a setting in words, from the same annotation that validates it."""
+    match kind:
+        case msgspec.inspect.Metadata(type=inner):
+            return _permitted(inner)
+        case msgspec.inspect.UnionType(types=kinds):
+            return " or ".join(map(_permitted, kinds))
+        case msgspec.inspect.IntType(ge=low, le=high):
+            return f"an integer from {low} to {high}"
+        case msgspec.inspect.StrType(min_length=low, max_length=high):
+            return f"{low} to {high} characters without blanks"
+        case msgspec.inspect.LiteralType(values=words):
+            return "one of " + ", ".join(map(str, words))
+        case msgspec.inspect.NoneType():
+            return "null"
+        case _:
+            return "a path"
+
+
+def _toml_line(name: str, value: object) -> str:
+    match value:
+        case None:
+            return f"# {name} is not set"
+        case int():
+            return f"{name} = {value}"
+        case _:
+            # A JSON string is one of TOML too, but for one character that only JSON lets stand unescaped.
+            return f"{name} = " + json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+_FIELDS: Final = {field.name: field for field in msgspec.structs.fields(Settings)}

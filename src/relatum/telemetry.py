@@ -1,0 +1,172 @@
+"""What the process says about itself: metrics for machines, log lines for people.
+
+Here: one `Metrics` with a registry of its own, and one `Log` that writes a JSON object a line. Not here: decisions on
+what is worth telling, which the rooms take, and the time of day, which a `Log` is handed as a function.
+
+Always holds: nothing is global, so two ledgers of one process count apart. Labels come from closed sets (a route is its
+template, never a path that a client sent), so the number of series is bounded. A log message is a static text and what
+varies lies in attributes beside it; an attribute named after a secret or a payload is withheld; a line that can't be
+written is dropped and stops nobody.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import threading
+import traceback
+from collections.abc import Callable
+from pathlib import PurePath
+from typing import Final, Generic, Literal, TextIO, TypeVar, get_args
+
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.metrics import MetricWrapperBase
+
+Level = Literal["debug", "info", "warning", "error"]
+Scalar = str | int | float | bool | None
+
+METRICS_CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
+
+_ATTRIBUTE_CHARACTERS_MAX: Final = 1024
+_FRAMES_MAX: Final = 12
+_WITHHELD: Final = "[withheld]"
+_PRIVATE: Final = ("authorization", "content", "password", "payload", "secret", "token")
+_RANKS: Final[dict[str, int]] = {level: rank for rank, level in enumerate(get_args(Level))}
+
+_SECONDS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
+_GROUP_SIZES: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+
+MetricT = TypeVar("MetricT", bound=MetricWrapperBase)
+
+
+class Labelled(Generic[MetricT]):
+    """A metric with labels whose children are looked up once: a hot increment costs a dictionary look-up more."""
+
+    def __init__(self, metric: MetricT) -> None:
+        self._metric = metric
+        self._children: dict[tuple[str, ...], MetricT] = {}
+
+    def __call__(self, *labels: str) -> MetricT:
+        """The child for these label values, in the order the metric declares its labels."""
+        child = self._children.get(labels)
+        if child is None:
+            child = self._children[labels] = self._metric.labels(*labels)
+        return child
+
+
+class Metrics:
+    """Every metric of one ledger. Any thread may count; a count under load costs less than a microsecond.
+
+    A gauge is set where its value changes, or given a function (`set_function`) that is asked at each `render`.
+    """
+
+    def __init__(self) -> None:
+        registry = self._registry = CollectorRegistry()
+
+        def counter(name: str, text: str, *labels: str) -> Counter:
+            return Counter(name, text, labels, registry=registry)
+
+        def histogram(name: str, text: str, *labels: str, buckets: tuple[float, ...] = _SECONDS) -> Histogram:
+            return Histogram(name, text, labels, buckets=buckets, registry=registry)
+
+        def gauge(name: str, text: str) -> Gauge:
+            return Gauge(name, text, registry=registry)
+
+        self.commands = Labelled(counter("relatum_commands_total", "Accepted commands.", "family", "action"))
+        self.refusals = Labelled(counter("relatum_refusals_total", "Refused commands and requests.", "code"))
+        self.replays = counter("relatum_replays_total", "Commands answered from a stored receipt.")
+        self.syncs = counter("relatum_syncs_total", "Completed syncs of the store.")
+        self.groups = counter("relatum_groups_total", "Groups of commands committed together.")
+        self.group_commands = histogram("relatum_group_commands", "Commands in a group.", buckets=_GROUP_SIZES)
+        self.sync_seconds = histogram("relatum_sync_seconds", "Duration of a sync.")
+        self.requests = Labelled(counter("relatum_requests_total", "Answered requests.", "route", "status"))
+        self.request_seconds = Labelled(histogram("relatum_request_seconds", "Duration of a request.", "route"))
+        self.write_queue = gauge("relatum_write_queue", "Commands waiting for the writer.")
+        self.slots_in_use = gauge("relatum_slots_in_use", "Admission slots taken.")
+        self.poisoned = gauge("relatum_poisoned", "1 once a storage failure has stopped all writes, else 0.")
+        self.position = gauge("relatum_position", "The published position of the store.")
+
+    def render(self) -> bytes:
+        """All metrics as Prometheus text of `METRICS_CONTENT_TYPE`."""
+        return generate_latest(self._registry)
+
+
+class Log:
+    """Writes lines `{"at_millis", "level", "message", …attributes}` of at least `level` to `stream`, from any thread.
+
+    `millis` answers the time of day; a member of that name, `level` or `message` can't be overridden by an attribute.
+    """
+
+    def __init__(self, stream: TextIO, millis: Callable[[], int], level: Level = "info") -> None:
+        self._stream = stream
+        self._millis = millis
+        self._rank = _RANKS[level]
+        self._writing = threading.Lock()
+
+    def debug(self, message: str, /, **attributes: Scalar) -> None:
+        """For whoever looks for a fault."""
+        self._write("debug", message, attributes)
+
+    def info(self, message: str, /, **attributes: Scalar) -> None:
+        """Something an operator expects: opened, ready, draining, closed."""
+        self._write("info", message, attributes)
+
+    def warning(self, message: str, /, **attributes: Scalar) -> None:
+        """Something an operator should look at, while the service goes on."""
+        self._write("warning", message, attributes)
+
+    def error(self, message: str, /, **attributes: Scalar) -> None:
+        """Something that costs service until somebody acts."""
+        self._write("error", message, attributes)
+
+    def failure(self, message: str, error: BaseException, /, **attributes: Scalar) -> None:
+        """An exception, by its type and the places it passed, innermost last: its own text may quote a payload."""
+        self._write("error", message, attributes | describe_exception(error))
+
+    def _write(self, level: Level, message: str, attributes: dict[str, Scalar]) -> None:
+        if _RANKS[level] < self._rank:
+            return
+        head: dict[str, Scalar] = {"at_millis": self._millis(), "level": level, "message": message}
+        line = head | {name: _shown(name, value) for name, value in attributes.items()} | head
+        text = json.dumps(line, separators=(",", ":"), default=lambda value: type(value).__name__)
+        with self._writing, contextlib.suppress(OSError, ValueError):
+            self._stream.write(text + "\n")
+            self._stream.flush()
+
+
+def describe_exception(error: BaseException) -> dict[str, Scalar]:
+    """`error` as attributes of a log line, without its text: its type, and its trace as `file:line function > …`."""
+    frames = traceback.extract_tb(error.__traceback__)[-_FRAMES_MAX:]
+    places = (f"{'/'.join(PurePath(frame.filename).parts[-3:])}:{frame.lineno} {frame.name}" for frame in frames)
+    return {"error_type": type(error).__qualname__, "error_trace": " > ".join(places)}
+
+
+def _shown(name: str, value: Scalar) -> Scalar:
+    if any(word in name.lower() for word in _PRIVATE):
+        return _WITHHELD
+    return value[:_ATTRIBUTE_CHARACTERS_MAX] if isinstance(value, str) else value
+
+
+class LibraryLog(logging.Handler):
+    """Carries what a library says through the standard `logging` into a `Log`.
+
+    The template of a record becomes the message and its arguments are left out, since nobody here vouches for them.
+    """
+
+    def __init__(self, log: Log) -> None:
+        super().__init__()
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one record of a library."""
+        failure = record.exc_info[1] if record.exc_info else None
+        attributes: dict[str, Scalar] = {"logger": record.name}
+        if failure:
+            attributes |= describe_exception(failure)
+        if record.levelno >= logging.ERROR:
+            self._log.error(str(record.msg), **attributes)
+        elif record.levelno >= logging.WARNING:
+            self._log.warning(str(record.msg), **attributes)
+        else:
+            self._log.debug(str(record.msg), **attributes)

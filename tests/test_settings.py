@@ -1,0 +1,188 @@
+"""Settings: which source wins, what each setting permits, and what a person is told about a wrong one."""
+
+from __future__ import annotations
+
+import string
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relatum.settings import Settings, SettingsError, load
+
+GIVEN = {"directory": Path("store")}
+
+
+def toml(tmp_path: Path, text: str | bytes) -> Path:
+    path = tmp_path / "relatum.toml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def problems_of(
+    environ: dict[str, str] | None = None, path: Path | None = None, overrides: dict[str, object] | None = None
+) -> tuple[str, ...]:
+    with pytest.raises(SettingsError) as raised:
+        load(environ or {}, path, GIVEN if overrides is None else overrides)
+    return raised.value.problems
+
+
+def test_the_defaults_are_those_of_the_documentation() -> None:
+    assert load({}, None, GIVEN) == Settings(
+        directory=Path("store"),
+        host="127.0.0.1",
+        port=7474,
+        metrics_port=None,
+        slots=64,
+        streams_max=64,
+        write_queue=4096,
+        group_max=128,
+        read_threads=4,
+        body_timeout_seconds=30,
+        drain_timeout_seconds=30,
+        log_level="info",
+    )
+
+
+def test_the_command_line_beats_the_environment_which_beats_the_file_which_beats_the_defaults(tmp_path: Path) -> None:
+    path = toml(tmp_path, 'directory = "from-file"\nport = 1\nslots = 1\nhost = "file"\n')
+    environ = {"RELATUM_PORT": "2", "RELATUM_SLOTS": "2", "HOME": "/ignored"}
+    settings = load(environ, path, {"port": 3, "group_max": None})
+    assert Path("from-file") == settings.directory
+    assert (3, 2, "file", 128) == (settings.port, settings.slots, settings.host, settings.group_max)
+
+
+INTEGERS = [
+    ("port", 0, 65_535),
+    ("metrics_port", 0, 65_535),
+    ("slots", 0, 1_024),
+    ("streams_max", 0, 4_096),
+    ("write_queue", 1, 65_536),
+    ("group_max", 1, 1_024),
+    ("read_threads", 1, 64),
+    ("body_timeout_seconds", 1, 3_600),
+    ("drain_timeout_seconds", 0, 3_600),
+]
+
+
+@pytest.mark.parametrize(("name", "low", "high"), INTEGERS)
+def test_an_integer_passes_at_both_ends_of_its_range_and_not_one_past_them(name: str, low: int, high: int) -> None:
+    for value in (low, high):
+        assert value == getattr(load({f"RELATUM_{name.upper()}": str(value)}, None, GIVEN), name)
+    for value in (low - 1, high + 1):
+        (problem,) = problems_of({f"RELATUM_{name.upper()}": str(value)})
+        assert problem.startswith(
+            f"RELATUM_{name.upper()} (from the environment) must be an integer from {low} to {high}"
+        )
+        assert problem.endswith(f"; found '{value}'")
+
+
+def test_every_setting_has_a_test_of_its_range() -> None:
+    others = {"directory", "host", "log_level"}
+    assert set(Settings.__struct_fields__) == {name for name, _, _ in INTEGERS} | others
+
+
+@pytest.mark.parametrize("host", ["::1", "localhost", "h" * 255])
+def test_a_host_of_1_to_255_characters_passes(host: str) -> None:
+    assert host == load({"RELATUM_HOST": host}, None, GIVEN).host
+
+
+@pytest.mark.parametrize("host", ["", "h" * 256, "a b", " ", "localhost\n"])
+def test_an_empty_long_or_blank_host_is_refused(host: str) -> None:
+    (problem,) = problems_of({"RELATUM_HOST": host})
+    assert "RELATUM_HOST (from the environment) must be 1 to 255 characters without blanks" in problem
+
+
+def test_a_log_level_is_one_of_four() -> None:
+    assert "debug" == load({"RELATUM_LOG_LEVEL": "debug"}, None, GIVEN).log_level
+    assert (
+        "RELATUM_LOG_LEVEL (from the environment) must be one of debug, error, info, warning; found 'loud'",
+    ) == problems_of({"RELATUM_LOG_LEVEL": "loud"})
+
+
+@pytest.mark.parametrize("text", ["", " 1", "1 ", "0x10", "1_0", "ten", "1.5", "true"])
+def test_text_that_is_no_plain_integer_is_refused(text: str) -> None:
+    (problem,) = problems_of({"RELATUM_SLOTS": text})
+    assert f"must be an integer from 0 to 1024; found {text!r}" in problem
+
+
+@pytest.mark.parametrize("value", ['"64"', "64.0", "true", "[64]", "1979-05-27"])
+def test_a_file_is_held_to_the_type_of_a_setting(tmp_path: Path, value: str) -> None:
+    (problem,) = problems_of(path=toml(tmp_path, f"slots = {value}\n"))
+    assert f"slots (from the file {tmp_path / 'relatum.toml'}) must be an integer from 0 to 1024; found " in problem
+
+
+def test_the_environment_can_unset_the_metrics_port_of_the_file(tmp_path: Path) -> None:
+    path = toml(tmp_path, "metrics_port = 9000\n")
+    assert 9000 == load({}, path, GIVEN).metrics_port
+    assert load({"RELATUM_METRICS_PORT": "null"}, path, GIVEN).metrics_port is None
+
+
+def test_the_metrics_port_must_be_another_one_unless_the_system_picks_both() -> None:
+    assert ("metrics_port must differ from port; found 7474 for both",) == problems_of({"RELATUM_METRICS_PORT": "7474"})
+    assert 0 == load({"RELATUM_METRICS_PORT": "0", "RELATUM_PORT": "0"}, None, GIVEN).metrics_port
+    assert 7475 == load({"RELATUM_METRICS_PORT": "7475"}, None, GIVEN).metrics_port
+
+
+def test_an_unknown_setting_is_refused_with_the_nearest_name_and_without_its_value(tmp_path: Path) -> None:
+    environ = {"RELATUM_SLOT": "s3cr3t", "RELATUM_QQQQQ": "s3cr3t"}
+    path = toml(tmp_path, '"grup_max" = "s3cr3t"\n[server]\nport = 1\n')
+    problems = problems_of(environ, path, {"directory": Path("store"), "prot": 1})
+    assert (
+        f"grup_max (from the file {path}) is no setting; did you mean group_max?",
+        f"server (from the file {path}) is no setting",
+        "RELATUM_QQQQQ (from the environment) is no setting",
+        "RELATUM_SLOT (from the environment) is no setting; did you mean RELATUM_SLOTS?",
+        "prot (from the command line) is no setting; did you mean port?",
+    ) == problems
+
+
+def test_all_problems_of_all_sources_are_told_at_once(tmp_path: Path) -> None:
+    path = toml(tmp_path, "port = -1\n")
+    problems = problems_of({"RELATUM_SLOTS": "-1"}, path, {"group_max": 0, "port": 80})
+    assert ["port", "RELATUM_SLOTS", "group_max", "directory"] == [problem.split()[0] for problem in problems]
+    assert "directory must be given" == problems[-1]
+
+
+@pytest.mark.parametrize("directory", ["", "a\0b", 7])
+def test_a_directory_is_a_path(directory: object) -> None:
+    (problem,) = problems_of(overrides={"directory": directory})
+    assert f"directory (from the command line) must be a path; found {directory!r}" == problem
+
+
+def test_what_was_found_is_shown_in_part_when_it_is_long() -> None:
+    (problem,) = problems_of({"RELATUM_SLOTS": "9" * 10_000})
+    assert len(problem) < 250
+
+
+def test_a_file_that_is_missing_no_toml_or_no_utf8_is_named(tmp_path: Path) -> None:
+    missing = tmp_path / "missing.toml"
+    assert (f"the settings file {missing} can't be read: No such file or directory",) == problems_of(path=missing)
+    for text in (b"port = ", b"port = 1\nport = 2\n", b'host = "\xff"\n'):
+        path = toml(tmp_path, text)
+        assert (f"the settings file {path} is not TOML in UTF-8",) == problems_of(path=path)
+
+
+PATHS = st.text(alphabet=string.printable + "é😀\x7f\u2028", min_size=1).filter(lambda text: text == str(Path(text)))
+
+
+@given(
+    directory=PATHS,
+    port=st.integers(0, 65_535),
+    metrics_port=st.none() | st.just(0),
+    level=st.sampled_from(["debug", "info", "warning", "error"]),
+)
+def test_settings_printed_as_toml_are_read_back_as_they_were(
+    tmp_path_factory: pytest.TempPathFactory, directory: str, port: int, metrics_port: int | None, level: Any
+) -> None:
+    settings = Settings(directory=Path(directory), port=port, metrics_port=metrics_port, log_level=level)
+    path = tmp_path_factory.mktemp("settings") / "relatum.toml"
+    path.write_text(settings.as_toml(), encoding="utf-8", newline="")
+    assert settings == load({}, path, {})
+
+
+def test_settings_can_not_be_changed_once_loaded() -> None:
+    with pytest.raises(AttributeError):
+        load({}, None, GIVEN).port = 1  # type: ignore[misc]  # the assignment is the fault under test
