@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from relatum import limits
 from relatum.core.ids import Ref
 from relatum.core.records import RecordMeta
-from relatum.core.state import PartitionState, RecordVersion
+from relatum.core.state import Records, RecordVersion
 from relatum.core.wire import Closed
 from relatum.errors import Refused, invalid
 
@@ -55,8 +55,8 @@ class SourceFailure(NamedTuple):
 class Dependencies:
     """The records that one request has read, each once, and the dependency budget they count against."""
 
-    def __init__(self, state: PartitionState) -> None:
-        self._state = state
+    def __init__(self, records: Records) -> None:
+        self._records = records
         self._read: dict[str, RecordVersion | None] = {}
         self._counted: set[str] = set()
         self._bytes = 0
@@ -69,7 +69,7 @@ class Dependencies:
     def root(self, record_id: str) -> RecordVersion | None:
         """A record for its own sake; costs nothing of the budget."""
         if record_id not in self._read:
-            self._read[record_id] = self._state.record(record_id)
+            self._read[record_id] = self._records.record(record_id)
         return self._read[record_id]
 
     def look_up(self, record_id: str) -> RecordVersion | None:

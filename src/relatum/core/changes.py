@@ -1,4 +1,4 @@
-"""The two change streams: cursors, changes, and what a journal stores of them (feeds.md)."""
+"""Changes: what a stream tells of an accepted command, and what a journal stores of it (feeds.md)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,6 @@ from relatum.core.ids import Author, Ref
 from relatum.core.kinds import Kind
 from relatum.core.receipts import RecordAction, RelationAction
 from relatum.core.wire import Closed, DigestHex, Millis, Sparse, Uuid
-
-Stream = Literal["typed_memory_relations", "memory_records"]
-RELATIONS: Stream = "typed_memory_relations"
-RECORDS: Stream = "memory_records"
 
 
 class RelationChange(Closed, frozen=True, kw_only=True):

@@ -13,13 +13,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from relatum.core.canonical import encode
-from relatum.core.changes import JournalHead, RecordChange, RelationChange, Stream
+from relatum.core.changes import JournalHead, RecordChange, RelationChange
 from relatum.core.commands import RecordOperation, RelationOperation
+from relatum.core.cursors import Checkpoint, CheckpointCommand, CheckpointReceipt
 from relatum.core.ids import Partition
-from relatum.core.receipts import Receipt, RecordReceipt, RelationReceipt
+from relatum.core.receipts import RecordReceipt, RelationReceipt
 from relatum.core.records import PayloadRow
+from relatum.core.streams import Stream
 
-AnyReceipt = TypeVar("AnyReceipt", RecordReceipt, RelationReceipt)
+AnyReceipt = TypeVar("AnyReceipt", RecordReceipt, RelationReceipt, CheckpointReceipt)
 
 DIGEST_BYTES = 32
 ACCUMULATOR_MODULUS = 1 << 256
@@ -64,9 +66,32 @@ def payload_digest(row: PayloadRow) -> bytes:
     return _digest(b"payload", encode(row))
 
 
-def receipt_digest(workspace: str, receipt: Receipt) -> str:
+def checkpoint_command_digest(stream: Stream, command: CheckpointCommand) -> str:
+    """Identity of a checkpoint command; its key and contract version are no part of it."""
+    asked = {
+        "stream": stream,
+        "consumer_id": command.consumer_id,
+        "expected_revision": command.expected_revision,
+        "expected_checkpoint_digest": command.expected_checkpoint_digest,
+        "operation": command.operation,
+    }
+    return _digest(b"checkpoint-command", encode(asked)).hex()
+
+
+def checkpoint_digest(workspace: str, stream: Stream, checkpoint: Checkpoint) -> str:
+    """Digest of a checkpoint without its own digest, bound to the partition and the stream."""
+    members = _members_without(checkpoint, "checkpoint_digest")
+    bound = {"workspace_id": workspace, "stream": stream, "checkpoint": members}
+    return _digest(b"checkpoint", encode(bound)).hex()
+
+
+def _members_without(value: Struct, name: str) -> dict[str, object]:
+    return {field: getattr(value, field) for field in value.__struct_fields__ if field != name}
+
+
+def receipt_digest(workspace: str, receipt: RecordReceipt | RelationReceipt | CheckpointReceipt) -> str:
     """Digest of a receipt without its own digest, bound to the partition."""
-    members = {name: getattr(receipt, name) for name in receipt.__struct_fields__ if name != "receipt_digest"}
+    members = _members_without(receipt, "receipt_digest")
     return _digest(b"receipt", encode({"workspace_id": workspace, "receipt": members})).hex()
 
 
@@ -88,6 +113,11 @@ def position_digest(before: bytes, events: list[bytes]) -> bytes:
 def receipt_key(family: str, subject_id: str, idempotency_key: str) -> bytes:
     """Where a receipt is looked up: 16 bytes for (subject, command family, key) within a partition."""
     return _digest(b"receipt-key", encode([family, subject_id, idempotency_key]))[:16]
+
+
+def consumer_key(subject_id: str, consumer_id: str) -> bytes:
+    """Where a subject's consumer of a stream is looked up: 16 bytes."""
+    return _digest(b"consumer-key", encode([subject_id, consumer_id]))[:16]
 
 
 def topic_key(topic: str) -> bytes:

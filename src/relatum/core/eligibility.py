@@ -15,7 +15,7 @@ from relatum import limits
 from relatum.core.ancestry import Dependencies, DependencyWork, FailureReason, SourceFailure, Walk, own_failure
 from relatum.core.ids import Ref
 from relatum.core.relations import StoredRelation
-from relatum.core.state import PartitionState, RecordVersion
+from relatum.core.state import Records, RecordVersion
 from relatum.core.wire import Closed, Millis, Uuid
 from relatum.errors import Refused, invalid
 
@@ -76,9 +76,9 @@ class RelationEligibility(Closed, frozen=True, kw_only=True):
 class Evaluator:
     """One request's evaluations: one state, one clock value, one budget of dependency work."""
 
-    def __init__(self, state: PartitionState, now_millis: int) -> None:
+    def __init__(self, records: Records, now_millis: int) -> None:
         self.now_millis = now_millis
-        self.dependencies = Dependencies(state)
+        self.dependencies = Dependencies(records)
         self._sound: dict[str, bool] = {}
 
     @property

@@ -7,11 +7,13 @@ and the receipt. Events of a partition are numbered by `sequence` without gaps a
 from __future__ import annotations
 
 from relatum.core.access import Authority, CredentialSpec
-from relatum.core.changes import JournalHead, Stream
+from relatum.core.changes import JournalHead
 from relatum.core.commands import RelationOperation
+from relatum.core.cursors import CheckpointCommand, CheckpointReceipt
 from relatum.core.ids import Author, Partition
 from relatum.core.receipts import RecordReceipt, RelationReceipt
 from relatum.core.records import Derivation, Disposition, Facts, Proof
+from relatum.core.streams import Stream
 from relatum.core.wire import Sparse, Uuid
 
 NO_EVENT = bytes(32)
@@ -132,7 +134,22 @@ class CredentialEvent(_Event, tag="credential", frozen=True, kw_only=True):
     operation: CredentialOperation
 
 
-Event = RecordEvent | RelationEvent | CredentialEvent
+class ActivationEvent(_Event, tag="activation", frozen=True, kw_only=True):
+    """A change stream was activated; `journal_ids` names its journal."""
+
+    stream: Stream
+
+
+class CheckpointEvent(_Event, tag="checkpoint", frozen=True, kw_only=True):
+    """An accepted checkpoint command of the author's subject."""
+
+    stream: Stream
+    command: CheckpointCommand
+    command_digest: str
+    receipt: CheckpointReceipt
+
+
+Event = RecordEvent | RelationEvent | CredentialEvent | ActivationEvent | CheckpointEvent
 
 
 class Head(Sparse, frozen=True, kw_only=True):

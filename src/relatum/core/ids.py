@@ -46,7 +46,9 @@ class Partition(Sparse, frozen=True, kw_only=True):
     def scope(self) -> Scope:
         """The scope that addresses this partition; only a memory partition has one."""
         assert self.project_id is not None and self.agent_id is not None and self.visibility is not None
-        return Scope(project_id=self.project_id, mission_id=self.mission_id, agent_id=self.agent_id, visibility=self.visibility)
+        return Scope(
+            project_id=self.project_id, mission_id=self.mission_id, agent_id=self.agent_id, visibility=self.visibility
+        )
 
 
 def company_partition(company_id: str) -> Partition:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from relatum.core import digests
-from relatum.core.changes import JournalHead, RecordChange, RelationChange, Stream
+from relatum.core.changes import JournalHead, RecordChange, RelationChange
 from relatum.core.receipts import RecordReceipt, RelationReceipt
 from relatum.core.relations import RelationInput
+from relatum.core.streams import Stream
 
 
 def opened(workspace: str, stream: Stream, journal_id: str) -> JournalHead:

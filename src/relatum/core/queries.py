@@ -1,7 +1,7 @@
 """What reads take: filters, and the bodies of the read routes (records.md, relations.md, access.md).
 
-Ranges of integers and the syntax of UUIDs are checked by decoding, as for commands; null means the same as omission. Numbers of
-ids, their distinctness and the soundness of a cursor are static rules, checked by the read itself.
+Ranges of integers and the syntax of UUIDs are checked by decoding, as for commands; null means the same as omission.
+Numbers of ids, their distinctness and the soundness of a cursor are static rules, checked by the read itself.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _check_limit(value: int | None, greatest: int) -> None:
 
 
 class PageFilter(Sparse, frozen=True, kw_only=True):
-    """What every page of a query takes: at most `limit` entries out of at most `scan_limit` looked at, from `cursor` on."""
+    """What every query takes: at most `limit` entries out of at most `scan_limit` rows, from `cursor` on."""
 
     limit: PageLimit | None = None
     scan_limit: ScanLimit | None = None
@@ -70,7 +70,10 @@ class PageFilter(Sparse, frozen=True, kw_only=True):
 
 
 class RecordFilter(PageFilter, frozen=True, kw_only=True):
-    """Filter of `records/query`: a record passes that agrees with every member given. `text` is sought in title and content."""
+    """Filter of `records/query`: a record passes that agrees with every member given.
+
+    `text` is sought in title and content, whatever the case.
+    """
 
     text: str | None = None
     tag: str | None = None
@@ -81,7 +84,7 @@ class RecordFilter(PageFilter, frozen=True, kw_only=True):
 
 
 class CompanyRecordFilter(RecordFilter, frozen=True, kw_only=True):
-    """Filter of the company's `records/query`: every retained record by default, or only those that are eligible now."""
+    """Filter of the company's `records/query`: all retained records by default, or only those eligible now."""
 
     view: RecordsView | None = "retained"
 
@@ -94,7 +97,8 @@ class CompanyRecordFilter(RecordFilter, frozen=True, kw_only=True):
 class RelationFilter(PageFilter, frozen=True, kw_only=True):
     """Filter of `relations/query`: a relation passes that agrees with every member given.
 
-    `disposition` none means that nobody has reviewed the relation; `endpoint` is a record at either end; `reporter` is a subject.
+    `disposition` none means that nobody has reviewed the relation; `endpoint` is a record at either end; `reporter` is
+    a subject.
     """
 
     kind: Kind | None = None

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 from relatum.core.access import StoredCredential
+from relatum.core.cursors import Checkpoint, Cursor
 from relatum.core.events import Head
 from relatum.core.ids import Partition
 from relatum.core.records import RecordMeta
 from relatum.core.relations import StoredRelation
+from relatum.core.streams import Stream
 
 
 class RecordVersion(NamedTuple):
@@ -29,7 +31,14 @@ class RelationVersion(NamedTuple):
     stored_bytes: int
 
 
-class PartitionState(Protocol):
+class Records(Protocol):
+    """The records of one partition at one moment: all that eligibility needs."""
+
+    def record(self, record_id: str) -> RecordVersion | None:
+        """A record at its current revision, deleted or not. Raises StorageInconsistency where its rows are damaged."""
+
+
+class PartitionState(Records, Protocol):
     """One partition at one moment. Every method raises StorageInconsistency where stored rows contradict each other."""
 
     @property
@@ -43,9 +52,6 @@ class PartitionState(Protocol):
     def head(self) -> Head:
         """Its tip; a fresh Head where nothing was ever accepted."""
 
-    def record(self, record_id: str) -> RecordVersion | None:
-        """A record at its current revision, deleted or not."""
-
     def relation(self, relation_id: str) -> RelationVersion | None:
         """A relation at its current revision."""
 
@@ -57,6 +63,12 @@ class PartitionState(Protocol):
 
     def topic_holder(self, topic: str) -> str | None:
         """The id of the record that holds a topic slot."""
+
+    def checkpoint(self, stream: Stream, subject_id: str, consumer_id: str) -> Checkpoint | None:
+        """What a consumer of a subject has saved of a stream."""
+
+    def lies_on_journal(self, stream: Stream, cursor: Cursor) -> bool:
+        """Whether a well-formed cursor is a position of this partition's journal, baseline and tip included."""
 
     def credential(self, credential_id: str) -> StoredCredential | None:
         """A credential of the company whose partition this is."""

@@ -11,9 +11,11 @@ from typing import assert_never
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from relatum.core import digests
 from relatum.core.access import Credential, CredentialAction, CredentialSpec, StoredCredential
 from relatum.core.access import CredentialEvent as HistoryEntry
 from relatum.core.commands import AssertRelation, RelationOperation, RestoreRelation, RetireRelation, ReviewRelation
+from relatum.core.cursors import Checkpoint, CheckpointCommand
 from relatum.core.events import (
     CredentialAuthorityChanged,
     CredentialIssued,
@@ -31,6 +33,7 @@ from relatum.core.ids import Author
 from relatum.core.receipts import RecordAction, RelationAction
 from relatum.core.records import RecordMeta, Review, StoredReview
 from relatum.core.relations import StoredRelation
+from relatum.core.streams import Stream
 
 RECORD_ACTIONS: dict[type[StoredRecordOperation], RecordAction] = {
     RecordCreated: "created",
@@ -153,7 +156,9 @@ def credential_after(
         )
 
     def grown(added: HistoryEntry, spec: CredentialSpec = was.spec, revoked: int | None = None) -> Credential:
-        return replace(was, revision=added.revision, spec=spec, revoked_at_millis=revoked, history=(*was.history, added))
+        return replace(
+            was, revision=added.revision, spec=spec, revoked_at_millis=revoked, history=(*was.history, added)
+        )
 
     match operation:
         case CredentialRotated():
@@ -167,3 +172,24 @@ def credential_after(
             return replace(before, credential=grown(added, spec))
         case _:
             assert_never(operation)
+
+
+def checkpoint_after(
+    workspace_id: str,
+    stream: Stream,
+    before: Checkpoint | None,
+    command: CheckpointCommand,
+    at_millis: int,
+    author: Author,
+) -> Checkpoint:
+    """The checkpoint that `command` leaves. An unchanged cursor makes a new revision too."""
+    after = Checkpoint(
+        schema_version=1,
+        consumer_id=command.consumer_id,
+        revision=1 if before is None else before.revision + 1,
+        cursor=command.operation.cursor,
+        author=author,
+        updated_at_millis=at_millis,
+        checkpoint_digest="",
+    )
+    return replace(after, checkpoint_digest=digests.checkpoint_digest(workspace_id, stream, after))

@@ -17,8 +17,13 @@ from msgspec import Meta, Struct
 from relatum import limits
 
 U64 = Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": limits.U64_MAX})]
-Revision = Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": limits.U64_MAX}, description="From 1; 0 is refused.")]
-Millis = Annotated[int, Meta(extra_json_schema={"minimum": limits.I64_MIN, "maximum": limits.I64_MAX}, description="Unix milliseconds.")]
+Revision = Annotated[
+    int, Meta(extra_json_schema={"minimum": 0, "maximum": limits.U64_MAX}, description="From 1; 0 is refused.")
+]
+Millis = Annotated[
+    int,
+    Meta(extra_json_schema={"minimum": limits.I64_MIN, "maximum": limits.I64_MAX}, description="Unix milliseconds."),
+]
 Uuid = Annotated[str, Meta(extra_json_schema={"format": "uuid"})]
 DigestHex = Annotated[str, Meta(extra_json_schema={"pattern": "^[0-9a-f]{64}$"})]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TypedDict
 
 from relatum.core import digests
-from relatum.core.changes import Stream
 from relatum.core.events import Head, Stamp
 from relatum.core.ids import Author, Partition, uuid7
+from relatum.core.streams import Stream
 
 
 class Link(TypedDict):

@@ -43,9 +43,7 @@ def decide(state: PartitionState, operation: CredentialOperation, stamp: Stamp) 
     if refused is not None:
         return refused
     head = state.head()
-    after = transitions.credential_after(
-        before, operation, state.partition.company_id, stamp.at_millis, stamp.author
-    )
+    after = transitions.credential_after(before, operation, state.partition.company_id, stamp.at_millis, stamp.author)
     return CredentialDecision(CredentialEvent(operation=operation, **linked(head, state.partition, stamp)), after)
 
 

@@ -8,7 +8,6 @@ from relatum import limits
 from relatum.core import digests, transitions
 from relatum.core.ancestry import BOUNDS
 from relatum.core.canonical import encode
-from relatum.core.changes import RECORDS
 from relatum.core.commands import (
     CreateRecord,
     DeleteRecord,
@@ -34,6 +33,7 @@ from relatum.core.ids import uuid7
 from relatum.core.receipts import RecordReceipt
 from relatum.core.records import Derivation, Payload, PayloadRow, Proof, RecordInput, RecordMeta, split
 from relatum.core.state import PartitionState
+from relatum.core.streams import RECORDS
 from relatum.errors import Refusal, Refused, invalid, missing, stale
 
 
@@ -152,9 +152,7 @@ def _topic_taken(state: PartitionState, record: RecordInput, own_id: str | None)
     return stale("the topic key is held by another record") if holder not in (None, own_id) else None
 
 
-def _sealed(
-    stamp: Stamp, payload: Payload | None = None, evidence_ref: str | None = None
-) -> tuple[PayloadRow, Proof]:
+def _sealed(stamp: Stamp, payload: Payload | None = None, evidence_ref: str | None = None) -> tuple[PayloadRow, Proof]:
     row = PayloadRow(salt=digests.draw(stamp.entropy, "salt", 16), payload=payload, evidence_ref=evidence_ref)
     return row, Proof(digest=digests.payload_digest(row), length=len(encode(row)))
 

@@ -8,7 +8,6 @@ from relatum import limits
 from relatum.core import digests, transitions
 from relatum.core.ancestry import BOUNDS
 from relatum.core.canonical import encode
-from relatum.core.changes import RELATIONS
 from relatum.core.commands import (
     AssertRelation,
     RelationOperation,
@@ -25,6 +24,7 @@ from relatum.core.kinds import REGISTRY
 from relatum.core.receipts import RelationReceipt
 from relatum.core.relations import RelationInput, StoredRelation
 from relatum.core.state import PartitionState
+from relatum.core.streams import RELATIONS
 from relatum.errors import Refusal, Refused, invalid, missing, stale
 
 
