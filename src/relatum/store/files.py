@@ -1,0 +1,36 @@
+"""Files and directories that are there after a power cut.
+
+What lives here: the few steps that make a new name durable. What must not: any knowledge of what is in the files.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def make_directory(directory: Path) -> None:
+    """Create `directory`, and the ones above it that are missing, each durable in its parent."""
+    if directory.is_dir():
+        return
+    make_directory(directory.parent)
+    directory.mkdir(exist_ok=True)
+    sync_directory(directory.parent)
+
+
+def write_durably(path: Path, data: bytes) -> None:
+    """Write a whole new file and its name. A power cut before the return may leave a part of it."""
+    with path.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    sync_directory(path.parent)
+
+
+def sync_directory(directory: Path) -> None:
+    """Make the names in `directory` durable: those that came, went or changed."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,202 @@
+"""The only maker of keys (docs/storage-format.md).
+
+A key is a 16-byte prefix, a table byte, and the rest. The prefix is the head of the partition's workspace id, so that a partition
+can be exported, moved or verified alone; store-wide tables lie under sixteen zero bytes.
+Ids are 16 raw bytes, revisions and sequences 8 bytes big endian, so that byte order is the order of ids, revisions and sequences.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from relatum.core import digests
+from relatum.core.ids import uuid_bytes
+from relatum.core.streams import RECORDS, RELATIONS, Stream
+
+PREFIX_BYTES = 16
+STORE_PREFIX = bytes(PREFIX_BYTES)
+
+
+class StoreTable(IntEnum):
+    """Tables under the store's own prefix."""
+
+    FORMAT = 1
+    POSITION = 2
+    COMPANY = 3
+    CREDENTIAL_COMPANY = 4
+    WORKSPACE = 5
+
+
+class Table(IntEnum):
+    """Tables of a partition."""
+
+    HEAD = 1
+    PARTITION = 2
+    EVENT = 3
+    RECORD = 4
+    RECORD_REVISION = 5
+    PAYLOAD = 6
+    RELATION = 7
+    RELATION_REVISION = 8
+    OUTGOING = 9
+    INCOMING = 10
+    HEADER = 11
+    DEPENDENT = 12
+    RECEIPT = 13
+    JOURNAL = 14
+    TOPIC = 15
+    CREDENTIAL = 16
+    CHECKPOINT = 17
+    CHECKPOINT_REVISION = 18
+
+
+class Use(IntEnum):
+    """How a dependent uses a record, in the reverse index."""
+
+    DERIVED = 1
+    SOURCE = 2
+    TARGET = 3
+    EVIDENCE = 4
+
+
+STREAM_BYTE: dict[Stream, bytes] = {RELATIONS: b"\1", RECORDS: b"\2"}
+
+
+def _u64(value: int) -> bytes:
+    return value.to_bytes(8, "big")
+
+
+def beyond(prefix: bytes) -> bytes:
+    """The first key after every key that starts with `prefix`."""
+    head = prefix.rstrip(b"\xff")
+    assert head, "a prefix of 0xff bytes alone has nothing beyond it"
+    return head[:-1] + bytes([head[-1] + 1])
+
+
+FORMAT = STORE_PREFIX + bytes([StoreTable.FORMAT])
+POSITION = STORE_PREFIX + bytes([StoreTable.POSITION])
+
+
+def company(company_id: str) -> bytes:
+    """A company that was bootstrapped."""
+    return STORE_PREFIX + bytes([StoreTable.COMPANY]) + digests.company_digest(company_id)
+
+
+def credential_company(credential_id: str) -> bytes:
+    """Which company a credential belongs to."""
+    return STORE_PREFIX + bytes([StoreTable.CREDENTIAL_COMPANY]) + uuid_bytes(credential_id)
+
+
+def workspaces(company_id: str) -> bytes:
+    """Prefix of a company's workspaces."""
+    return STORE_PREFIX + bytes([StoreTable.WORKSPACE]) + digests.company_digest(company_id)
+
+
+def workspace(company_id: str, workspace_id: str) -> bytes:
+    """One workspace of a company."""
+    return workspaces(company_id) + bytes.fromhex(workspace_id)
+
+
+def partition_prefix(workspace_id: str) -> bytes:
+    """The prefix of a partition's keys."""
+    return bytes.fromhex(workspace_id[: 2 * PREFIX_BYTES])
+
+
+class PartitionKeys:
+    """The keys of one partition."""
+
+    def __init__(self, workspace_id: str) -> None:
+        self.prefix = prefix = partition_prefix(workspace_id)
+        self.head = prefix + bytes([Table.HEAD])
+        self.partition = prefix + bytes([Table.PARTITION])
+        self._tables = {table: prefix + bytes([table]) for table in Table}
+        self._event = self._tables[Table.EVENT]
+        self._record = self._tables[Table.RECORD]
+        self._record_revision = self._tables[Table.RECORD_REVISION]
+        self._payload = self._tables[Table.PAYLOAD]
+        self._relation = self._tables[Table.RELATION]
+        self._relation_revision = self._tables[Table.RELATION_REVISION]
+        self._header = self._tables[Table.HEADER]
+        self._dependent = self._tables[Table.DEPENDENT]
+        self._receipt = self._tables[Table.RECEIPT]
+
+    def table(self, table: Table) -> bytes:
+        """Prefix of a whole table."""
+        return self._tables[table]
+
+    def event(self, sequence: int) -> bytes:
+        """An event, by its place in the partition."""
+        return self._event + _u64(sequence)
+
+    def record(self, record_id: str) -> bytes:
+        """A record at its current revision."""
+        return self._record + uuid_bytes(record_id)
+
+    def record_revision(self, record_id: str, revision: int) -> bytes:
+        """A record at one revision."""
+        return self._record_revision + uuid_bytes(record_id) + _u64(revision)
+
+    def payloads(self, record_id: str) -> bytes:
+        """Prefix of everything of a record that a deletion erases."""
+        return self._payload + uuid_bytes(record_id)
+
+    def payload(self, record_id: str, revision: int) -> bytes:
+        """The erasable row that a revision brought."""
+        return self._payload + uuid_bytes(record_id) + _u64(revision)
+
+    def relation(self, relation_id: str) -> bytes:
+        """A relation at its current revision."""
+        return self._relation + uuid_bytes(relation_id)
+
+    def relation_revision(self, relation_id: str, revision: int) -> bytes:
+        """A relation at one revision."""
+        return self._relation_revision + uuid_bytes(relation_id) + _u64(revision)
+
+    def adjacency(self, direction: Table, record_id: str, revision: int) -> bytes:
+        """Prefix of the entries of a record at an exact revision; `direction` is OUTGOING or INCOMING."""
+        return self._tables[direction] + uuid_bytes(record_id) + _u64(revision)
+
+    def header(self, record_id: str, revision: int) -> bytes:
+        """The completeness headers of a record at an exact revision, both directions."""
+        return self._header + uuid_bytes(record_id) + _u64(revision)
+
+    def dependents(self, record_id: str) -> bytes:
+        """Prefix of everything that depends on a record."""
+        return self._dependent + uuid_bytes(record_id)
+
+    def dependent(self, record_id: str, use: Use, dependent_id: str) -> bytes:
+        """One use of a record."""
+        return self._dependent + uuid_bytes(record_id) + bytes([use]) + uuid_bytes(dependent_id)
+
+    def receipt(self, family: str, subject_id: str, idempotency_key: str) -> bytes:
+        """Where a subject's key of a command family leads to the event."""
+        return self._receipt + digests.receipt_key(family, subject_id, idempotency_key)
+
+    def journal(self, stream: Stream) -> bytes:
+        """Prefix of a stream's entries."""
+        return self._tables[Table.JOURNAL] + STREAM_BYTE[stream]
+
+    def journal_entry(self, stream: Stream, sequence: int) -> bytes:
+        """One entry of a stream."""
+        return self.journal(stream) + _u64(sequence)
+
+    def topic(self, topic: str) -> bytes:
+        """Who holds a topic slot."""
+        return self._tables[Table.TOPIC] + digests.topic_key(topic)
+
+    def checkpoints(self, stream: Stream) -> bytes:
+        """Prefix of a stream's checkpoints."""
+        return self._tables[Table.CHECKPOINT] + STREAM_BYTE[stream]
+
+    def checkpoint(self, stream: Stream, subject_id: str, consumer_id: str) -> bytes:
+        """What a consumer has saved of a stream."""
+        return self.checkpoints(stream) + digests.consumer_key(subject_id, consumer_id)
+
+    def checkpoint_revision(self, stream: Stream, subject_id: str, consumer_id: str, revision: int) -> bytes:
+        """What a consumer had saved at one revision."""
+        owner = STREAM_BYTE[stream] + digests.consumer_key(subject_id, consumer_id)
+        return self._tables[Table.CHECKPOINT_REVISION] + owner + _u64(revision)
+
+    def credential(self, credential_id: str) -> bytes:
+        """A credential of the company whose partition this is."""
+        return self._tables[Table.CREDENTIAL] + uuid_bytes(credential_id)

@@ -1,0 +1,217 @@
+"""One partition over a reader: the typed gets and scans that decisions, reads and projections share.
+
+Rows are checked as they are read: checksum always, digests of versions and payloads too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from relatum.core import digests
+from relatum.core.access import StoredCredential
+from relatum.core.changes import JournalHead, RecordEntry, RelationEntry
+from relatum.core.cursors import Checkpoint, Cursor
+from relatum.core.decide.records import stored_length
+from relatum.core.events import Event, Head
+from relatum.core.ids import Partition, Ref, uuid_text
+from relatum.core.records import Payload, PayloadRow, Proof, RecordMeta
+from relatum.core.state import RecordVersion, RelationVersion
+from relatum.core.streams import RELATIONS, Stream
+from relatum.errors import StorageInconsistency
+from relatum.store import rows
+from relatum.store.keys import PartitionKeys, Table, beyond
+from relatum.store.kv import Reader
+
+Direction = Literal[Table.OUTGOING, Table.INCOMING]
+
+
+class PartitionReader:
+    """Typed access to one partition. Cheap to make; holds no resources of its own."""
+
+    def __init__(self, reader: Reader, partition: Partition, workspace_id: str | None = None) -> None:
+        self.reader = reader
+        self.partition = partition
+        self.workspace_id = workspace_id or digests.workspace_id(partition)
+        self.keys = PartitionKeys(self.workspace_id)
+
+    def body(self, key: bytes) -> bytes | None:
+        """The checked body of a row, or None."""
+        row = self.reader.get(key)
+        return None if row is None else rows.unseal(key, row)
+
+    def head(self) -> Head:
+        """The partition's tip; a fresh one where nothing was ever accepted."""
+        body = self.body(self.keys.head)
+        return Head() if body is None else rows.HEAD.decode(body)
+
+    def event(self, sequence: int) -> Event | None:
+        """An event, by its place."""
+        body = self.body(self.keys.event(sequence))
+        return None if body is None else rows.EVENT.decode(body)
+
+    # Records
+
+    def record(self, record_id: str) -> RecordVersion | None:
+        """A record at its current revision, deleted or not."""
+        return self._record(self.body(self.keys.record(record_id)))
+
+    def record_revision(self, record_id: str, revision: int) -> RecordVersion | None:
+        """A record at one revision."""
+        return self._record(self.body(self.keys.record_revision(record_id, revision)))
+
+    def records(self, after: str | None = None, *, reverse: bool = False) -> Iterator[RecordVersion]:
+        """Current records in the order of their ids, which is the order of creation; strictly after (or before) `after`."""
+        for body in self._ordered(self.keys.table(Table.RECORD), after, reverse):
+            version = self._record(body)
+            assert version is not None
+            yield version
+
+    def _record(self, body: bytes | None) -> RecordVersion | None:
+        if body is None:
+            return None
+        sequence, digest, canonical = rows.unpack_version(body)
+        if digest != digests.record_digest(canonical):
+            raise StorageInconsistency("a record does not match its digest")
+        meta = rows.RECORD.decode(canonical)
+        return RecordVersion(meta, digest, sequence, stored_length(meta, len(canonical)))
+
+    def payload(self, meta: RecordMeta) -> Payload | None:
+        """The content of a record, None once erased. Raises StorageInconsistency where a living record's is missing."""
+        row = self._erasable(meta.record_id, meta.payload_revision, meta.payload)
+        return None if row is None else row.payload
+
+    def review_evidence(self, meta: RecordMeta) -> str | None:
+        """The evidence reference of a record's review, None where there is none or it was erased."""
+        if meta.review is None:
+            return None
+        row = self._erasable(meta.record_id, meta.review.revision, meta.review.evidence)
+        return None if row is None else row.evidence_ref
+
+    def _erasable(self, record_id: str, revision: int, proof: Proof) -> PayloadRow | None:
+        body = self.body(self.keys.payload(record_id, revision))
+        if body is None:
+            if not self.is_erased(record_id):
+                raise StorageInconsistency("a payload is missing")
+            return None
+        row = rows.PAYLOAD.decode(body)
+        if digests.payload_digest(row) != proof.digest:
+            raise StorageInconsistency("a payload does not match its digest")
+        return row
+
+    def is_erased(self, record_id: str) -> bool:
+        """Whether the record was deleted."""
+        current = self.record(record_id)
+        return current is not None and current.meta.state == "deleted"
+
+    def topic_holder(self, topic: str) -> str | None:
+        """The id of the record that holds a topic slot."""
+        body = self.body(self.keys.topic(topic))
+        return None if body is None else uuid_text(body)
+
+    # Relations
+
+    def relation(self, relation_id: str) -> RelationVersion | None:
+        """A relation at its current revision."""
+        return self._relation(self.body(self.keys.relation(relation_id)))
+
+    def relation_revision(self, relation_id: str, revision: int) -> RelationVersion | None:
+        """A relation at one revision."""
+        return self._relation(self.body(self.keys.relation_revision(relation_id, revision)))
+
+    def relations(self, after: str | None = None, *, reverse: bool = False) -> Iterator[RelationVersion]:
+        """Current relations in the order of their ids, which is the order of creation; strictly after (or before) `after`."""
+        for body in self._ordered(self.keys.table(Table.RELATION), after, reverse):
+            version = self._relation(body)
+            assert version is not None
+            yield version
+
+    def _relation(self, body: bytes | None) -> RelationVersion | None:
+        if body is None:
+            return None
+        sequence, digest, canonical = rows.unpack_version(body)
+        if digest != digests.relation_digest(canonical):
+            raise StorageInconsistency("a relation does not match its digest")
+        return RelationVersion(rows.RELATION.decode(canonical), digest, sequence, len(canonical))
+
+    def adjacency(
+        self, direction: Direction, end: Ref, after: str | None = None
+    ) -> Iterator[tuple[rows.AdjacencyEntry, int]]:
+        """Entries of a record at an exact revision in ascending relation id, each with its summand for the header."""
+        prefix = self.keys.adjacency(direction, end.record_id, end.revision)
+        start = prefix if after is None else prefix + bytes.fromhex(after.replace("-", "")) + b"\0"
+        for key, row in self.reader.scan(start, beyond(prefix)):
+            body = rows.unseal(key, row)
+            yield rows.unpack_adjacency(key, body), digests.adjacency_digest(key + body)
+
+    def completeness(self, end: Ref) -> rows.Completeness | None:
+        """The completeness headers of a record at an exact revision; every stored revision has them."""
+        body = self.body(self.keys.header(end.record_id, end.revision))
+        return None if body is None else rows.unpack_completeness(body)
+
+    # Receipts, journals, credentials
+
+    def receipt(self, family: str, subject_id: str, idempotency_key: str) -> rows.ReceiptPointer | None:
+        """Where a subject's key leads."""
+        body = self.body(self.keys.receipt(family, subject_id, idempotency_key))
+        return None if body is None else rows.unpack_receipt(body)
+
+    def entry(self, stream: Stream, sequence: int) -> RelationEntry | RecordEntry | None:
+        """A journal entry by its sequence."""
+        body = self.body(self.keys.journal_entry(stream, sequence))
+        return None if body is None else decode_entry(stream, body)
+
+    def entries(self, stream: Stream, after: int) -> Iterator[tuple[int, RelationEntry | RecordEntry]]:
+        """Journal entries with a sequence greater than `after`, ascending."""
+        start = self.keys.journal_entry(stream, after + 1)
+        for key, row in self.reader.scan(start, beyond(self.keys.journal(stream))):
+            yield int.from_bytes(key[-8:], "big"), decode_entry(stream, rows.unseal(key, row))
+
+    def checkpoint(self, stream: Stream, subject_id: str, consumer_id: str) -> Checkpoint | None:
+        """What a consumer of a subject has saved of a stream."""
+        stored = self.stored_checkpoint(self.keys.checkpoint(stream, subject_id, consumer_id))
+        return None if stored is None else stored.checkpoint
+
+    def stored_checkpoint(self, key: bytes) -> rows.StoredCheckpoint | None:
+        """The checkpoint row, current or of one revision, under a key."""
+        body = self.body(key)
+        return None if body is None else rows.CHECKPOINT.decode(body)
+
+    def lies_on_journal(self, stream: Stream, cursor: Cursor) -> bool:
+        """Whether a well-formed cursor is a position of this journal. Raises StorageInconsistency where the entry is missing."""
+        tip = self.head().streams.get(stream)
+        if tip is None or cursor.journal_id != tip.journal_id or cursor.sequence > tip.sequence:
+            return False
+        return cursor.prefix_digest == self.prefix_digest(stream, tip, cursor.sequence).hex()
+
+    def prefix_digest(self, stream: Stream, tip: JournalHead, sequence: int) -> bytes:
+        """The digest of a journal's first `sequence` entries, as stored."""
+        if sequence == 0:
+            return digests.baseline_digest(self.workspace_id, stream, tip.journal_id)
+        entry = self.entry(stream, sequence)
+        if entry is None:
+            raise StorageInconsistency("a journal entry is missing")
+        return entry.prefix_digest
+
+    def credential(self, credential_id: str) -> StoredCredential | None:
+        """A credential of the company whose partition this is."""
+        body = self.body(self.keys.credential(credential_id))
+        return None if body is None else rows.CREDENTIAL.decode(body)
+
+    def credentials(self, after: str | None = None) -> Iterator[StoredCredential]:
+        """Credentials of the company, ascending by id, strictly after `after`."""
+        for body in self._ordered(self.keys.table(Table.CREDENTIAL), after, reverse=False):
+            yield rows.CREDENTIAL.decode(body)
+
+    def _ordered(self, table: bytes, after: str | None, reverse: bool) -> Iterator[bytes]:
+        start, stop = table, beyond(table)
+        if after is not None:
+            raw = bytes.fromhex(after.replace("-", ""))
+            start, stop = (start, table + raw) if reverse else (table + raw + b"\0", stop)
+        for key, row in self.reader.scan(start, stop, reverse=reverse):
+            yield rows.unseal(key, row)
+
+
+def decode_entry(stream: Stream, body: bytes) -> RelationEntry | RecordEntry:
+    """The journal entry of a body."""
+    return rows.RELATION_ENTRY.decode(body) if stream == RELATIONS else rows.RECORD_ENTRY.decode(body)

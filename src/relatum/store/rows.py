@@ -1,0 +1,204 @@
+"""The only maker of row bytes (docs/storage-format.md).
+
+    row = format byte, CRC-32 of key and body (4 bytes big endian), body
+
+The checksum covers the key, so that a row that was moved, swapped or altered is noticed wherever it is read. Bodies are canonical
+MessagePack of storage structs, or packed fixed fields where rows are many and small.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Generic, NamedTuple, TypeVar
+from zlib import crc32
+
+import msgspec
+from msgspec import Struct
+
+from relatum.core.access import StoredCredential
+from relatum.core.canonical import encode
+from relatum.core.changes import RecordEntry, RelationEntry
+from relatum.core.cursors import Checkpoint
+from relatum.core.events import Event, Head
+from relatum.core.ids import Partition, Ref, uuid_bytes, uuid_text
+from relatum.core.kinds import Kind
+from relatum.core.records import PayloadRow, RecordMeta
+from relatum.core.relations import StoredRelation
+from relatum.errors import StorageInconsistency
+
+FORMAT_BYTE = 1
+_SEAL = struct.Struct(">BI")
+_VERSION = struct.Struct(">Q32s")
+_HEADER = struct.Struct(">Q32sQ32s")
+_U64 = struct.Struct(">Q")
+_RECEIPT = struct.Struct(">Q32s")
+
+T = TypeVar("T")
+
+
+def seal(key: bytes, body: bytes) -> bytes:
+    """The stored row of `body` under `key`."""
+    return _SEAL.pack(FORMAT_BYTE, crc32(body, crc32(key))) + body
+
+
+def unseal(key: bytes, row: bytes) -> bytes:
+    """The body of a stored row. Raises StorageInconsistency where the row is not what was written under `key`."""
+    if len(row) < _SEAL.size:
+        raise StorageInconsistency("a stored row is too short")
+    form, checksum = _SEAL.unpack_from(row)
+    body = row[_SEAL.size :]
+    if form != FORMAT_BYTE or checksum != crc32(body, crc32(key)):
+        raise StorageInconsistency("a stored row does not match its checksum")
+    return body
+
+
+class Codec(Generic[T]):
+    """Struct to body and back."""
+
+    def __init__(self, kind: type[T]) -> None:
+        self._decode = msgspec.msgpack.Decoder(kind).decode
+
+    def encode(self, value: T) -> bytes:
+        """The body of `value`."""
+        return encode(value)
+
+    def decode(self, body: bytes) -> T:
+        """The value of a body. Raises StorageInconsistency where it isn't one."""
+        try:
+            return self._decode(body)
+        except (msgspec.DecodeError, ValueError) as error:
+            raise StorageInconsistency("a stored row can't be decoded") from error
+
+
+class Format(Struct, frozen=True):
+    """The store's own row: the version of the format and the key under which record commands are digested."""
+
+    version: int
+    store_key: bytes
+
+
+class Position(Struct, frozen=True):
+    """How far the store has come: accepted commands of all partitions, the greatest commit time, the digest of them all."""
+
+    position: int
+    committed_at_millis: int
+    digest: bytes
+
+
+class StoredCheckpoint(Struct, frozen=True):
+    """A checkpoint as saved, current or by revision: with its event's sequence. Its subject is that of its author."""
+
+    sequence: int
+    checkpoint: Checkpoint
+
+
+FORMAT: Codec[Format] = Codec(Format)
+POSITION: Codec[Position] = Codec(Position)
+PARTITION: Codec[Partition] = Codec(Partition)
+HEAD: Codec[Head] = Codec(Head)
+EVENT: Codec[Event] = Codec(Event)  # type: ignore[arg-type]  # a closed union of event structs
+RECORD: Codec[RecordMeta] = Codec(RecordMeta)
+PAYLOAD: Codec[PayloadRow] = Codec(PayloadRow)
+RELATION: Codec[StoredRelation] = Codec(StoredRelation)
+RELATION_ENTRY: Codec[RelationEntry] = Codec(RelationEntry)
+RECORD_ENTRY: Codec[RecordEntry] = Codec(RecordEntry)
+CHECKPOINT: Codec[StoredCheckpoint] = Codec(StoredCheckpoint)
+CREDENTIAL: Codec[StoredCredential] = Codec(StoredCredential)
+
+
+class Version(NamedTuple):
+    """Body of a record or relation row, current or by revision: its event's sequence, its digest, its canonical bytes."""
+
+    sequence: int
+    digest: bytes
+    canonical: bytes
+
+    def pack(self) -> bytes:
+        """The body."""
+        return _VERSION.pack(self.sequence, self.digest) + self.canonical
+
+
+def unpack_version(body: bytes) -> Version:
+    """The version of a body."""
+    if len(body) < _VERSION.size:
+        raise StorageInconsistency("a stored version is too short")
+    sequence, digest = _VERSION.unpack_from(body)
+    return Version(sequence, digest, body[_VERSION.size :])
+
+
+class Completeness(NamedTuple):
+    """Completeness headers of a record at a revision: number and sum of the entries, outgoing and incoming."""
+
+    outgoing_count: int = 0
+    outgoing_sum: int = 0
+    incoming_count: int = 0
+    incoming_sum: int = 0
+
+    def pack(self) -> bytes:
+        """The body."""
+        return _HEADER.pack(
+            self.outgoing_count,
+            self.outgoing_sum.to_bytes(32, "big"),
+            self.incoming_count,
+            self.incoming_sum.to_bytes(32, "big"),
+        )
+
+
+def unpack_completeness(body: bytes) -> Completeness:
+    """The headers of a body."""
+    if len(body) != _HEADER.size:
+        raise StorageInconsistency("a completeness header has a wrong length")
+    count_out, sum_out, count_in, sum_in = _HEADER.unpack(body)
+    return Completeness(count_out, int.from_bytes(sum_out, "big"), count_in, int.from_bytes(sum_in, "big"))
+
+
+class AdjacencyEntry(NamedTuple):
+    """One entry of an adjacency index: the relation, its kind, and the record at the other end."""
+
+    relation_id: str
+    kind: Kind
+    other: Ref
+
+
+def pack_adjacency(kind: Kind, other: Ref) -> bytes:
+    """The body of an entry; its relation id is the end of its key."""
+    return uuid_bytes(other.record_id) + _U64.pack(other.revision) + kind.encode()
+
+
+def unpack_adjacency(key: bytes, body: bytes) -> AdjacencyEntry:
+    """The entry of a key and a body."""
+    if len(body) < 25:
+        raise StorageInconsistency("an adjacency entry is too short")
+    other = Ref(record_id=uuid_text(body[:16]), revision=_U64.unpack_from(body, 16)[0])
+    return AdjacencyEntry(uuid_text(key[-16:]), body[24:].decode(), other)  # type: ignore[arg-type]  # checked against the relation
+
+
+class ReceiptPointer(NamedTuple):
+    """Where a key leads: the event, and the digest of the command that was accepted under it."""
+
+    sequence: int
+    command_digest: str
+
+    def pack(self) -> bytes:
+        """The body."""
+        return _RECEIPT.pack(self.sequence, bytes.fromhex(self.command_digest))
+
+
+def unpack_receipt(body: bytes) -> ReceiptPointer:
+    """The pointer of a body."""
+    if len(body) != _RECEIPT.size:
+        raise StorageInconsistency("a receipt pointer has a wrong length")
+    sequence, digest = _RECEIPT.unpack(body)
+    return ReceiptPointer(sequence, digest.hex())
+
+
+def pack_u64(value: int) -> bytes:
+    """An integer as a body."""
+    return _U64.pack(value)
+
+
+def unpack_u64(body: bytes) -> int:
+    """The integer of a body."""
+    if len(body) != _U64.size:
+        raise StorageInconsistency("a stored integer has a wrong length")
+    return int(_U64.unpack(body)[0])

@@ -1,0 +1,77 @@
+"""One stable read of everything: a cut of the store at one published position, and one clock value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Self
+
+from relatum.core.access import StoredCredential
+from relatum.core.ids import Partition, company_partition
+from relatum.errors import StorageInconsistency
+from relatum.store import keys, rows
+from relatum.store.keys import beyond
+from relatum.store.kv import Reader, View
+from relatum.store.partition import PartitionReader
+
+
+def store_body(reader: Reader, key: bytes) -> bytes | None:
+    """The checked body of a store-wide row, or None."""
+    row = reader.get(key)
+    return None if row is None else rows.unseal(key, row)
+
+
+def company_exists(reader: Reader, company_id: str) -> bool:
+    """Whether a company was ever bootstrapped."""
+    return store_body(reader, keys.company(company_id)) is not None
+
+
+class LedgerView:
+    """What a request reads: never a second one within the same request. A context manager; closing gives the cut back."""
+
+    def __init__(self, view: View, now_millis: int, store_key: bytes) -> None:
+        self._view = view
+        self.now_millis = now_millis
+        self.store_key = store_key
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Gives the cut back; closing twice is allowed."""
+        self._view.close()
+
+    def partition(self, partition: Partition, workspace_id: str | None = None) -> PartitionReader:
+        """One partition of this cut. `workspace_id` spares its computation where the caller knows it."""
+        return PartitionReader(self._view, partition, workspace_id)
+
+    def company_exists(self, company_id: str) -> bool:
+        """Whether a company was ever bootstrapped."""
+        return company_exists(self._view, company_id)
+
+    def credential(self, credential_id: str) -> StoredCredential | None:
+        """A credential of any company, by its id alone: how a token finds its company."""
+        company = store_body(self._view, keys.credential_company(credential_id))
+        if company is None:
+            return None
+        found = self.partition(company_partition(company.decode())).credential(credential_id)
+        if found is None:
+            raise StorageInconsistency("a credential is missing")
+        return found
+
+    def workspaces(self, company_id: str, after: str | None = None) -> Iterator[tuple[str, Partition]]:
+        """A company's workspaces ascending by id, strictly after `after`."""
+        prefix = keys.workspaces(company_id)
+        start = prefix if after is None else keys.workspace(company_id, after) + b"\0"
+        for key, row in self._view.scan(start, beyond(prefix)):
+            yield key[len(prefix) :].hex(), rows.PARTITION.decode(rows.unseal(key, row))
+
+    def workspace(self, company_id: str, workspace_id: str) -> Partition | None:
+        """One workspace of a company."""
+        body = store_body(self._view, keys.workspace(company_id, workspace_id))
+        return None if body is None else rows.PARTITION.decode(body)

@@ -1,0 +1,125 @@
+"""How far the store had come when it last answered anybody: one small file beside the engine's.
+
+What lives here: `WatermarkFile`. Whoever opens a store compares it with the state found there: a state behind the
+watermark has lost acknowledged data, be it to a log that was cut short, emptied or deleted, none of which the engine
+notices by itself.
+
+What always holds: two slots are written in turn, each in a sector of its own and with a checksum, so that a write torn
+by a power cut leaves the watermark before it. The file never grows, so syncing it costs one write and no metadata.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from struct import Struct
+from typing import NamedTuple, Self
+from zlib import crc32
+
+from relatum.errors import StorageFailure, StorageInconsistency, StoreUnavailable
+from relatum.store.files import sync_directory, write_durably
+
+DIGEST_BYTES = 32
+
+_MAGIC = b"rltmark1"
+_SLOT = Struct(f"<8sQ{DIGEST_BYTES}s")  # magic, position, head; then the checksum of these
+_CHECKSUM = Struct("<I")
+_SLOT_BYTES = 4096  # no disk's sector is larger, so a torn write never reaches both slots
+_SLOT_OFFSETS = (0, _SLOT_BYTES)
+_FILE_BYTES = 2 * _SLOT_BYTES
+
+
+class Watermark(NamedTuple):
+    """A position that was durable, and the digest of the head there."""
+
+    position: int
+    head: bytes
+
+
+class WatermarkFile:
+    """The high watermark of one store, open for overwriting. For one thread."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor: int | None = descriptor
+        self._failed = False
+        stored = os.pread(descriptor, _FILE_BYTES, 0)
+        self._whole = len(stored) == _FILE_BYTES
+        self._blank = [not any(stored[at : at + _SLOT_BYTES]) for at in _SLOT_OFFSETS]
+        self._marks = [_decode(stored[at : at + _SLOT_BYTES]) for at in _SLOT_OFFSETS]
+
+    @classmethod
+    def open(cls, path: Path, *, create: bool) -> Self:
+        """Open the watermark at `path`; if it is missing and `create` is set, make one that holds nothing yet.
+
+        Raises `StoreUnavailable` if it is missing or can't be opened.
+        """
+        try:
+            if create and not path.exists():
+                _create(path)
+            return cls(os.open(path, os.O_RDWR | os.O_CLOEXEC))
+        except FileNotFoundError as error:
+            raise StoreUnavailable(f"the high watermark is missing: {path}") from error
+        except OSError as error:
+            raise StoreUnavailable(f"can't open the high watermark {path}: {error.strerror}") from error
+
+    def read(self) -> Watermark | None:
+        """The newest valid watermark; None if none has ever been written.
+
+        Raises `StorageInconsistency` if one has been written and no slot can be trusted.
+        """
+        marks = [mark for mark in self._marks if mark is not None]
+        # One blank slot beside a bad one is no damage: a power cut tore the very first write.
+        if not self._whole or not (marks or any(self._blank)):
+            raise StorageInconsistency("the high watermark is damaged")
+        return max(marks, default=None)
+
+    def write(self, position: int, head: bytes) -> None:
+        """Raise the watermark to `position`, durable on return. Other threads run while the disk is waited for.
+
+        Raises ValueError if it would not rise, and `StorageFailure` if the disk fails, now or ever before.
+        """
+        newest = self.read()
+        if newest is not None and position <= newest.position:
+            raise ValueError("a watermark only rises")
+        if len(head) != DIGEST_BYTES:
+            raise ValueError("a head is a digest of 32 bytes")
+        slot = 1 if newest is not None and newest == self._marks[0] else 0  # never the one that holds the newest
+        self._overwrite(_SLOT_OFFSETS[slot], _encode(position, head))
+        self._marks[slot] = Watermark(position, head)
+
+    def close(self) -> None:
+        """Let go of the file. Closing twice is allowed."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def _overwrite(self, offset: int, slot: bytes) -> None:
+        if self._descriptor is None or self._failed:
+            raise StorageFailure("the high watermark is closed, or a write to it has failed")
+        try:
+            os.pwrite(self._descriptor, slot, offset)
+            os.fdatasync(self._descriptor)
+        except OSError as error:
+            self._failed = True  # after a failed sync the page cache may claim what the disk does not hold
+            raise StorageFailure("the high watermark can't be written") from error
+
+
+def _create(path: Path) -> None:
+    """Make an empty watermark of full size; a power cut leaves a whole one or none."""
+    new = path.with_name(f"{path.name}.new")
+    write_durably(new, bytes(_FILE_BYTES))
+    new.replace(path)
+    sync_directory(path.parent)
+
+
+def _encode(position: int, head: bytes) -> bytes:
+    body = _SLOT.pack(_MAGIC, position, head)
+    return body + _CHECKSUM.pack(crc32(body))
+
+
+def _decode(slot: bytes) -> Watermark | None:
+    body, checksum = slot[: _SLOT.size], slot[_SLOT.size : _SLOT.size + _CHECKSUM.size]
+    if checksum != _CHECKSUM.pack(crc32(body)) or not body.startswith(_MAGIC):
+        return None
+    _, position, head = _SLOT.unpack(body)
+    return Watermark(position, head)
