@@ -1,0 +1,397 @@
+"""The ledger in process: open, submit, view, close. What HTTP serves, and what `from relatum import Ledger` gives."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, NamedTuple, Self
+
+from relatum.clock import Clock, FloorClock, SystemClock
+from relatum.core import digests
+from relatum.core.access import Authority, Credential, CredentialSpec
+from relatum.core.changes import JournalHead
+from relatum.core.commands import RecordOperation, RelationOperation
+from relatum.core.cursors import CheckpointCommand, CheckpointReceipt
+from relatum.core.decide import checkpoints
+from relatum.core.events import (
+    CredentialAuthorityChanged,
+    CredentialIssued,
+    CredentialOperation,
+    CredentialRevoked,
+    CredentialRotated,
+)
+from relatum.core.ids import Author, Partition, company_partition, uuid7
+from relatum.core.receipts import Receipt, RecordReceipt, RelationReceipt
+from relatum.core.secret import SECRET_BYTES, credential_id_of, format_secret
+from relatum.core.streams import Stream
+from relatum.entropy import Entropy, SystemEntropy
+from relatum.errors import Failure, Refusal, StorageFailure, StorageInconsistency, WritesRefused, invalid, refusal
+from relatum.store.database import Database
+from relatum.store.replay import look_up_checkpoint
+from relatum.store.view import LedgerView
+from relatum.telemetry import Log, Metrics
+from relatum.writer.announcer import Listener
+from relatum.writer.committer import Committer
+from relatum.writer.group import look_up
+from relatum.writer.submission import (
+    ActivationSubmission,
+    CheckpointSubmission,
+    CredentialSubmission,
+    MemorySubmission,
+    Outcome,
+    RecordSubmission,
+    RelationSubmission,
+    Submission,
+    Ticket,
+)
+
+Readiness = Literal["ready", "poisoned", "draining"]
+
+QUEUE_COMMANDS_MAX = 4096
+GROUP_COMMANDS_MAX = 128
+CLOSE_SECONDS_MAX = 30.0
+
+
+class IssuedCredential(NamedTuple):
+    """A credential with its secret, which is told once and never again."""
+
+    credential: Credential
+    secret: str
+
+
+class Ledger:
+    """An open ledger. One process owns its directory; any thread may use it; a context manager that drains and closes."""
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        clock: Clock | None = None,
+        entropy: Entropy | None = None,
+        metrics: Metrics | None = None,
+        log: Log | None = None,
+        queue_commands_max: int = QUEUE_COMMANDS_MAX,
+        group_commands_max: int = GROUP_COMMANDS_MAX,
+    ) -> None:
+        """Takes over an open database; callers use `open` or `in_memory`."""
+        self.clock = FloorClock(clock or SystemClock(), database.position.committed_at_millis)
+        self.metrics = metrics or Metrics()
+        self._database = database
+        self._entropy = entropy or SystemEntropy()
+        self._draining = False
+        self._committer = Committer(
+            database,
+            self.clock,
+            self._entropy,
+            self.metrics,
+            log or Log(sys.stderr, self.clock.millis, "warning"),
+            queue_commands_max=queue_commands_max,
+            group_commands_max=group_commands_max,
+        )
+
+    @classmethod
+    def open(
+        cls,
+        directory: Path | str,
+        *,
+        create: bool = False,
+        clock: Clock | None = None,
+        entropy: Entropy | None = None,
+        metrics: Metrics | None = None,
+        log: Log | None = None,
+        queue_commands_max: int = QUEUE_COMMANDS_MAX,
+        group_commands_max: int = GROUP_COMMANDS_MAX,
+    ) -> Self:
+        """Opens the ledger in `directory`; makes one where there is none and `create` is set.
+
+        Raises StoreUnavailable, with a message for the operator, where the directory is missing, in use, of another format,
+        damaged, or has lost acknowledged commands. A process must not fork afterwards.
+        """
+        return cls(
+            Database.open(Path(directory), create=create),
+            clock=clock,
+            entropy=entropy,
+            metrics=metrics,
+            log=log,
+            queue_commands_max=queue_commands_max,
+            group_commands_max=group_commands_max,
+        )
+
+    @classmethod
+    def in_memory(cls, *, clock: Clock | None = None, entropy: Entropy | None = None) -> Self:
+        """A ledger that lives as long as the process: for tests and experiments."""
+        return cls(Database.in_memory(), clock=clock, entropy=entropy)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Reading
+
+    def view(self) -> LedgerView:
+        """One cut and one clock value. Everything a request reads comes from one view; close it, or use `with`."""
+        return LedgerView(self._database.view(), self.clock.millis(), self._database.store_key)
+
+    def authenticate(self, view: LedgerView, secret: str) -> Credential | None:
+        """The credential that `secret` belongs to, if it is neither revoked nor expired at the view's instant."""
+        credential_id = credential_id_of(secret)
+        stored = None if credential_id is None else view.credential(credential_id)
+        if stored is None or not digests.same(stored.verifier, digests.secret_verifier(secret)):
+            return None
+        return stored.credential if stored.credential.usable(view.now_millis) else None
+
+    # Commands
+
+    def command(
+        self, partition: Partition, author: Author, idempotency_key: str, operation: RecordOperation | RelationOperation
+    ) -> MemorySubmission:
+        """A command as it is submitted: with the digest that identifies it under its key."""
+        if isinstance(operation, RecordOperation):
+            digest = digests.record_command_digest(operation, self._database.store_key)
+            return RecordSubmission(partition, author, idempotency_key, operation, digest)
+        digest = digests.relation_command_digest(operation)
+        return RelationSubmission(partition, author, idempotency_key, operation, digest)
+
+    def submit(self, submission: MemorySubmission) -> Receipt | Refusal:
+        """Decides one command and makes it durable; blocks until it may be answered.
+
+        Raises WriteBusy (queue full, nothing written), WritesRefused (poisoned or closing, outcome unknown) or
+        StorageInconsistency.
+        """
+        outcome = self.submit_all([submission])[0]
+        if isinstance(outcome, Failure):
+            raise outcome
+        return outcome
+
+    def submit_all(self, submissions: Sequence[MemorySubmission]) -> list[Receipt | Refusal | Failure]:
+        """Decides commands in order as if sent one after another; a failure of one stands in its place."""
+        known = self._known(submissions)
+        fresh = [one for one, outcome in zip(submissions, known, strict=True) if outcome is None]
+        decided = self._await(fresh) if fresh else []
+        return _merged(known, decided)
+
+    async def submit_async(self, submissions: Sequence[MemorySubmission]) -> list[Receipt | Refusal | Failure]:
+        """`submit_all` for an event loop."""
+        known = self._known(submissions)
+        fresh = [one for one, outcome in zip(submissions, known, strict=True) if outcome is None]
+        decided = await self._await_async(fresh) if fresh else []
+        return _merged(known, decided)
+
+    def _known(self, submissions: Sequence[MemorySubmission]) -> list[Receipt | Refusal | Failure | None]:
+        """What published state says of each key: a replay is answered from here, without waiting for the disk."""
+        known: list[Receipt | Refusal | Failure | None] = []
+        with self.view() as view:
+            for submission in submissions:
+                try:
+                    outcome = look_up(view.partition(submission.partition), submission)
+                except StorageInconsistency as error:
+                    known.append(error)
+                    continue
+                if outcome is not None and not isinstance(outcome, Refusal):
+                    self.metrics.replays.inc()
+                known.append(outcome)
+        return known
+
+    def _await(self, submissions: Sequence[Submission]) -> list[Outcome]:
+        answered: Future[list[Outcome]] = Future()
+        self._committer.submit(submissions, lambda ticket: answered.set_result(ticket.outcomes))
+        return _certain(answered.result())
+
+    async def _await_async(self, submissions: Sequence[Submission]) -> list[Outcome]:
+        loop = asyncio.get_running_loop()
+        answered: asyncio.Future[list[Outcome]] = loop.create_future()
+        self._committer.submit(submissions, _tell_loop(loop, answered))
+        return _certain(await answered)
+
+    # Change streams
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Calls `listener` with the ids of the workspaces that moved, after each publication, until the result is called.
+
+        It is called in the writer's thread and must return at once.
+        """
+        return self._committer.announcer.listen(listener)
+
+    def activate(self, partition: Partition, author: Author, stream: Stream) -> JournalHead:
+        """Activates a change stream, or finds it active; its tip."""
+        return _tip(self._await([ActivationSubmission(partition, author, stream)])[0])
+
+    async def activate_async(self, partition: Partition, author: Author, stream: Stream) -> JournalHead:
+        """`activate` for an event loop."""
+        return _tip((await self._await_async([ActivationSubmission(partition, author, stream)]))[0])
+
+    def save_checkpoint(
+        self, partition: Partition, author: Author, stream: Stream, command: CheckpointCommand
+    ) -> CheckpointReceipt | Refusal:
+        """Decides a checkpoint command and makes it durable; a replay is answered from published state."""
+        submission = self._checkpoint(partition, author, stream, command)
+        if not isinstance(submission, CheckpointSubmission):
+            return submission
+        return _saved(self._await([submission])[0])
+
+    async def save_checkpoint_async(
+        self, partition: Partition, author: Author, stream: Stream, command: CheckpointCommand
+    ) -> CheckpointReceipt | Refusal:
+        """`save_checkpoint` for an event loop."""
+        submission = self._checkpoint(partition, author, stream, command)
+        if not isinstance(submission, CheckpointSubmission):
+            return submission
+        return _saved((await self._await_async([submission]))[0])
+
+    def _checkpoint(
+        self, partition: Partition, author: Author, stream: Stream, command: CheckpointCommand
+    ) -> CheckpointSubmission | CheckpointReceipt | Refusal:
+        problem = checkpoints.broken_rule(stream, command)
+        if problem is not None:
+            return invalid(problem)
+        digest = digests.checkpoint_command_digest(stream, command)
+        with self.view() as view:
+            reader = view.partition(partition)
+            known = look_up_checkpoint(reader, author.subject_id, command.idempotency_key, digest)
+        if isinstance(known, CheckpointReceipt):
+            self.metrics.replays.inc()
+        return CheckpointSubmission(partition, author, stream, command, digest) if known is None else known
+
+    # Credentials
+
+    def bootstrap(self, company_id: str, subject_id: str, *, recover: bool = False) -> IssuedCredential | Refusal:
+        """The first administrator of a company; with `recover`, one more for a company whose administrators are lost."""
+        with self.view() as view:
+            if recover and not view.company_exists(company_id):
+                return refusal("not_found", "no such company; make it with: relatum init")
+        spec = CredentialSpec(subject_id=subject_id, capabilities=("credential_admin",), grants=())
+        submission, secret = self._issue(company_id, None, spec, bootstrap=not recover)
+        return _issued(self._await([submission])[0], secret)
+
+    async def issue_credential(self, admin: Credential, spec: CredentialSpec) -> IssuedCredential | Refusal:
+        """A new credential of the administrator's company."""
+        submission, secret = self._issue(admin.company_id, admin.author, spec, bootstrap=False)
+        return _issued((await self._await_async([submission]))[0], secret)
+
+    async def rotate_credential(
+        self, admin: Credential, credential_id: str, expected_revision: int
+    ) -> IssuedCredential | Refusal:
+        """A new secret for a credential; the old one fails from now on."""
+        secret = format_secret(credential_id, self._entropy.draw(SECRET_BYTES))
+        operation = CredentialRotated(
+            credential_id=credential_id, expected_revision=expected_revision, verifier=digests.secret_verifier(secret)
+        )
+        return _issued(await self._change(admin, operation), secret)
+
+    async def revoke_credential(
+        self, admin: Credential, credential_id: str, expected_revision: int
+    ) -> Credential | Refusal:
+        """Ends a credential for ever."""
+        operation = CredentialRevoked(credential_id=credential_id, expected_revision=expected_revision)
+        return _credential(await self._change(admin, operation))
+
+    async def change_scope_authority(
+        self, admin: Credential, credential_id: str, expected_revision: int, authority: Authority
+    ) -> Credential | Refusal:
+        """Other scopes for a credential, which keeps its secret."""
+        operation = CredentialAuthorityChanged(
+            credential_id=credential_id, expected_revision=expected_revision, authority=authority
+        )
+        return _credential(await self._change(admin, operation))
+
+    async def _change(self, admin: Credential, operation: CredentialOperation) -> Outcome:
+        partition = company_partition(admin.company_id)
+        return (await self._await_async([CredentialSubmission(partition, admin.author, operation)]))[0]
+
+    def _issue(
+        self, company_id: str, author: Author | None, spec: CredentialSpec, *, bootstrap: bool
+    ) -> tuple[CredentialSubmission, str]:
+        credential_id = uuid7(self.clock.millis(), self._entropy.draw(10))
+        secret = format_secret(credential_id, self._entropy.draw(SECRET_BYTES))
+        operation = CredentialIssued(
+            credential_id=credential_id,
+            spec=spec,
+            verifier=digests.secret_verifier(secret),
+            bootstrapped=author is None,
+        )
+        own = Author(credential_id=credential_id, subject_id=spec.subject_id)
+        return CredentialSubmission(company_partition(company_id), author or own, operation, bootstrap), secret
+
+    # Life
+
+    def readiness(self) -> Readiness:
+        """Whether commands are accepted, and if not, why."""
+        if self._committer.poisoned:
+            return "poisoned"
+        return "draining" if self._draining else "ready"
+
+    def drain(self, timeout_seconds: float = CLOSE_SECONDS_MAX) -> bool:
+        """Takes no more commands and answers those taken; whether that came about in time. Reads go on."""
+        self._draining = True
+        return self._committer.drain(timeout_seconds)
+
+    def close(self, timeout_seconds: float = CLOSE_SECONDS_MAX) -> None:
+        """Drains and closes. Raises StorageFailure where commands or views are still open after `timeout_seconds`."""
+        if not self.drain(timeout_seconds):
+            raise StorageFailure("commands were still waiting for the disk when the ledger had to close")
+        self._database.close()
+
+
+def _tell_loop(loop: asyncio.AbstractEventLoop, answered: asyncio.Future[list[Outcome]]) -> Callable[[Ticket], None]:
+    def resolve(outcomes: list[Outcome]) -> None:
+        if not answered.done():  # the client may have gone
+            answered.set_result(outcomes)
+
+    def tell(ticket: Ticket) -> None:
+        loop.call_soon_threadsafe(resolve, ticket.outcomes)
+
+    return tell
+
+
+def _certain(outcomes: list[Outcome]) -> list[Outcome]:
+    """`outcomes`, unless the whole group is in doubt: then its failure is raised."""
+    for outcome in outcomes:
+        if isinstance(outcome, WritesRefused):
+            raise outcome
+    return outcomes
+
+
+def _merged(
+    known: list[Receipt | Refusal | Failure | None], decided: list[Outcome]
+) -> list[Receipt | Refusal | Failure]:
+    rest = iter(decided)
+    merged: list[Receipt | Refusal | Failure] = []
+    for outcome in known:
+        one = next(rest) if outcome is None else outcome
+        assert isinstance(one, RecordReceipt | RelationReceipt | Refusal | Failure)
+        merged.append(one)
+    return merged
+
+
+def _credential(outcome: Outcome) -> Credential | Refusal:
+    if isinstance(outcome, Failure):
+        raise outcome
+    assert isinstance(outcome, Credential | Refusal)
+    return outcome
+
+
+def _saved(outcome: Outcome) -> CheckpointReceipt | Refusal:
+    if isinstance(outcome, Failure):
+        raise outcome
+    assert isinstance(outcome, CheckpointReceipt | Refusal)
+    return outcome
+
+
+def _tip(outcome: Outcome) -> JournalHead:
+    if isinstance(outcome, Failure):
+        raise outcome
+    assert isinstance(outcome, JournalHead)
+    return outcome
+
+
+def _issued(outcome: Outcome, secret: str) -> IssuedCredential | Refusal:
+    credential = _credential(outcome)
+    return credential if isinstance(credential, Refusal) else IssuedCredential(credential, secret)

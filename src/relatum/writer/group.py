@@ -1,0 +1,165 @@
+"""One group: commands decided one after another on an overlay, each seeing those before it."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from relatum.core import digests
+from relatum.core.access import Credential
+from relatum.core.changes import JournalHead
+from relatum.core.cursors import CheckpointReceipt
+from relatum.core.decide import activations, checkpoints, credentials, records, relations
+from relatum.core.events import Stamp
+from relatum.core.ids import Author, Partition
+from relatum.core.receipts import Family, Receipt
+from relatum.entropy import Entropy
+from relatum.errors import Failure, Refusal, StorageFailure, stale
+from relatum.store import replay, rows
+from relatum.store.kv import Reader
+from relatum.store.overlay import Overlay
+from relatum.store.partition import PartitionReader
+from relatum.store.projection import Decision, Staging, project
+from relatum.writer.submission import (
+    ActivationSubmission,
+    CheckpointSubmission,
+    CredentialSubmission,
+    MemorySubmission,
+    Outcome,
+    RecordSubmission,
+    RelationSubmission,
+    Submission,
+)
+
+ENTROPY_BYTES = 32
+
+
+class CommandFailed(Failure):
+    """A command met a fault of the program itself: nothing of it is staged, the others of its group go on."""
+
+
+class Group:
+    """The commands of one commit. `staged` has all rows of all accepted ones; a command's rows are never split.
+
+    `moved` names the workspaces that got an event.
+    """
+
+    def __init__(self, live: Reader, entropy: Entropy, at_millis: int) -> None:
+        self.at_millis = at_millis
+        self.staged = Overlay(live)
+        self.replays = 0
+        self.moved: set[str] = set()
+        self._heads: list[bytes] = []
+        self._entropy = entropy
+        self._partitions: dict[Partition, Staging] = {}
+
+    @property
+    def accepted(self) -> int:
+        """How many commands brought an event."""
+        return len(self._heads)
+
+    def position_after(self, before: rows.Position) -> rows.Position:
+        """The store's position once this group is committed."""
+        return rows.Position(
+            position=before.position + len(self._heads),
+            committed_at_millis=max(before.committed_at_millis, self.at_millis),
+            digest=digests.position_digest(before.digest, self._heads),
+        )
+
+    def decide(self, submission: Submission) -> Outcome:
+        """The outcome of one command, with its rows staged if it is accepted and nothing staged otherwise.
+
+        Raises StorageFailure where the store can't be read: then the whole group is in doubt.
+        """
+        staging = self._staging(submission.partition)
+        mark = self.staged.mark()
+        try:
+            return self._decide(staging, submission)
+        except StorageFailure:
+            raise
+        except Exception as error:  # noqa: BLE001 - one command's fault must not take its neighbours down
+            self.staged.rollback(mark)
+            staging.forget()
+            if isinstance(error, Failure):
+                return error
+            failed = CommandFailed("a command failed inside the ledger")
+            failed.__cause__ = error
+            return failed
+
+    def _staging(self, partition: Partition) -> Staging:
+        staging = self._partitions.get(partition)
+        if staging is None:
+            staging = self._partitions[partition] = Staging(self.staged, partition)
+        return staging
+
+    def _decide(self, staging: Staging, submission: Submission) -> Outcome:
+        match submission:
+            case RelationSubmission() | RecordSubmission():
+                return self._memory(staging, submission)
+            case CredentialSubmission():
+                return self._credential(staging, submission)
+            case CheckpointSubmission():
+                return self._checkpoint(staging, submission)
+            case ActivationSubmission():
+                return self._activation(staging, submission)
+            case _:
+                assert_never(submission)
+
+    def _memory(self, staging: Staging, submission: RecordSubmission | RelationSubmission) -> Receipt | Refusal:
+        known = look_up(staging, submission)
+        if known is not None:
+            self.replays += not isinstance(known, Refusal)
+            return known
+        stamp = self._stamp(submission.author)
+        key, digest = submission.idempotency_key, submission.command_digest
+        decision: records.RecordDecision | relations.RelationDecision | Refusal
+        if isinstance(submission, RelationSubmission):
+            decision = relations.decide(staging, submission.operation, key, digest, stamp)
+        else:
+            decision = records.decide(staging, submission.operation, key, digest, stamp)
+        if isinstance(decision, Refusal):
+            return decision
+        self._accept(staging, decision)
+        return decision.event.receipt
+
+    def _credential(self, staging: Staging, submission: CredentialSubmission) -> Credential | Refusal:
+        if submission.bootstrap and staging.head().sequence:
+            return stale("the company exists already")
+        decision = credentials.decide(staging, submission.operation, self._stamp(submission.author))
+        if isinstance(decision, Refusal):
+            return decision
+        self._accept(staging, decision)
+        return decision.after.credential
+
+    def _checkpoint(self, staging: Staging, submission: CheckpointSubmission) -> CheckpointReceipt | Refusal:
+        stream, command, digest = submission.stream, submission.command, submission.command_digest
+        known = replay.look_up_checkpoint(staging, submission.author.subject_id, command.idempotency_key, digest)
+        if known is not None:
+            self.replays += not isinstance(known, Refusal)
+            return known
+        decision = checkpoints.decide(staging, stream, command, digest, self._stamp(submission.author))
+        if isinstance(decision, Refusal):
+            return decision
+        self._accept(staging, decision)
+        return decision.event.receipt
+
+    def _activation(self, staging: Staging, submission: ActivationSubmission) -> JournalHead:
+        decision = activations.decide(staging, submission.stream, self._stamp(submission.author))
+        if decision is not None:
+            self._accept(staging, decision)
+        return staging.head().streams[submission.stream]
+
+    def _accept(self, staging: Staging, decision: Decision) -> None:
+        project(staging, decision)
+        self._heads.append(staging.head().event_digest)
+        self.moved.add(staging.workspace_id)
+
+    def _stamp(self, author: Author) -> Stamp:
+        return Stamp(at_millis=self.at_millis, author=author, entropy=self._entropy.draw(ENTROPY_BYTES))
+
+
+def look_up(partition: PartitionReader, submission: MemorySubmission) -> Receipt | Refusal | None:
+    """What is known of a command's key: its receipt, a conflict, or nothing."""
+    family: Family = "relation" if isinstance(submission, RelationSubmission) else "record"
+    return replay.look_up(
+        partition, family, submission.author.subject_id, submission.idempotency_key, submission.command_digest
+    )

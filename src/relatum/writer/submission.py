@@ -1,0 +1,82 @@
+"""What is submitted to the writer, and what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from relatum.core.access import Credential
+from relatum.core.changes import JournalHead
+from relatum.core.commands import RecordOperation, RelationOperation
+from relatum.core.cursors import CheckpointCommand, CheckpointReceipt
+from relatum.core.events import CredentialOperation
+from relatum.core.ids import Author, Partition
+from relatum.core.receipts import Receipt
+from relatum.core.streams import Stream
+from relatum.errors import Failure, Refusal
+
+
+class RecordSubmission(NamedTuple):
+    """A record command of an authorized caller. `command_digest` identifies it within its key."""
+
+    partition: Partition
+    author: Author
+    idempotency_key: str
+    operation: RecordOperation
+    command_digest: str
+
+
+class RelationSubmission(NamedTuple):
+    """A relation command of an authorized caller. `command_digest` identifies it within its key."""
+
+    partition: Partition
+    author: Author
+    idempotency_key: str
+    operation: RelationOperation
+    command_digest: str
+
+
+class CredentialSubmission(NamedTuple):
+    """A change of a credential in the company's own partition. `bootstrap`: only where the company doesn't exist yet."""
+
+    partition: Partition
+    author: Author
+    operation: CredentialOperation
+    bootstrap: bool = False
+
+
+class CheckpointSubmission(NamedTuple):
+    """A checkpoint command of an authorized consumer."""
+
+    partition: Partition
+    author: Author
+    stream: Stream
+    command: CheckpointCommand
+    command_digest: str
+
+
+class ActivationSubmission(NamedTuple):
+    """The wish that a stream be active."""
+
+    partition: Partition
+    author: Author
+    stream: Stream
+
+
+MemorySubmission = RecordSubmission | RelationSubmission
+Submission = MemorySubmission | CredentialSubmission | CheckpointSubmission | ActivationSubmission
+Outcome = Receipt | Credential | CheckpointReceipt | JournalHead | Refusal | Failure
+
+
+class Ticket:
+    """One caller's commands in order, and where their outcomes go.
+
+    `on_done` is called once from the writer's thread, when every outcome may be told: after the sync that covers them.
+    """
+
+    __slots__ = ("on_done", "outcomes", "submissions")
+
+    def __init__(self, submissions: tuple[Submission, ...], on_done: Callable[[Ticket], None]) -> None:
+        self.submissions = submissions
+        self.on_done = on_done
+        self.outcomes: list[Outcome] = []
