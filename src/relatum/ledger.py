@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, NamedTuple, Self
@@ -29,7 +28,15 @@ from relatum.core.receipts import Receipt, RecordReceipt, RelationReceipt
 from relatum.core.secret import SECRET_BYTES, credential_id_of, format_secret
 from relatum.core.streams import Stream
 from relatum.entropy import Entropy, SystemEntropy
-from relatum.errors import Failure, Refusal, StorageFailure, StorageInconsistency, WritesRefused, invalid, refusal
+from relatum.errors import (
+    Failure,
+    JournalBroken,
+    Refusal,
+    StorageFailure,
+    StorageInconsistency,
+    invalid,
+    refusal,
+)
 from relatum.store.database import Database
 from relatum.store.replay import look_up_checkpoint
 from relatum.store.view import LedgerView
@@ -45,9 +52,8 @@ from relatum.writer.submission import (
     Outcome,
     RecordSubmission,
     RelationSubmission,
-    Submission,
-    Ticket,
 )
+from relatum.writer.waiting import decided, decided_async, only
 
 Readiness = Literal["ready", "poisoned", "draining"]
 
@@ -124,7 +130,7 @@ class Ledger:
     @classmethod
     def in_memory(cls, *, clock: Clock | None = None, entropy: Entropy | None = None) -> Self:
         """A ledger that lives as long as the process: for tests and experiments."""
-        return cls(Database.in_memory(), clock=clock, entropy=entropy)
+        return cls(Database.in_memory(entropy), clock=clock, entropy=entropy)
 
     def __enter__(self) -> Self:
         return self
@@ -175,15 +181,15 @@ class Ledger:
         """Decides commands in order as if sent one after another; a failure of one stands in its place."""
         known = self._known(submissions)
         fresh = [one for one, outcome in zip(submissions, known, strict=True) if outcome is None]
-        decided = self._await(fresh) if fresh else []
-        return _merged(known, decided)
+        answers = decided(self._committer, fresh) if fresh else []
+        return _merged(known, answers)
 
     async def submit_async(self, submissions: Sequence[MemorySubmission]) -> list[Receipt | Refusal | Failure]:
         """`submit_all` for an event loop."""
         known = self._known(submissions)
         fresh = [one for one, outcome in zip(submissions, known, strict=True) if outcome is None]
-        decided = await self._await_async(fresh) if fresh else []
-        return _merged(known, decided)
+        answers = await decided_async(self._committer, fresh) if fresh else []
+        return _merged(known, answers)
 
     def _known(self, submissions: Sequence[MemorySubmission]) -> list[Receipt | Refusal | Failure | None]:
         """What published state says of each key: a replay is answered from here, without waiting for the disk."""
@@ -200,17 +206,6 @@ class Ledger:
                 known.append(outcome)
         return known
 
-    def _await(self, submissions: Sequence[Submission]) -> list[Outcome]:
-        answered: Future[list[Outcome]] = Future()
-        self._committer.submit(submissions, lambda ticket: answered.set_result(ticket.outcomes))
-        return _certain(answered.result())
-
-    async def _await_async(self, submissions: Sequence[Submission]) -> list[Outcome]:
-        loop = asyncio.get_running_loop()
-        answered: asyncio.Future[list[Outcome]] = loop.create_future()
-        self._committer.submit(submissions, _tell_loop(loop, answered))
-        return _certain(await answered)
-
     # Change streams
 
     def listen(self, listener: Listener) -> Callable[[], None]:
@@ -220,13 +215,25 @@ class Ledger:
         """
         return self._committer.announcer.listen(listener)
 
+    @contextmanager
+    def distrusting(self) -> Iterator[None]:
+        """Within it, a journal that is found broken is closed to further commands of its stream, until a restart.
+
+        The failure goes on. The writer by itself notices only what is wrong with the tip of a journal.
+        """
+        try:
+            yield
+        except JournalBroken as broken:
+            self._committer.broken.add((broken.workspace_id, broken.stream))
+            raise
+
     def activate(self, partition: Partition, author: Author, stream: Stream) -> JournalHead:
         """Activates a change stream, or finds it active; its tip."""
-        return _tip(self._await([ActivationSubmission(partition, author, stream)])[0])
+        return _tip(decided(self._committer, [ActivationSubmission(partition, author, stream)]))
 
     async def activate_async(self, partition: Partition, author: Author, stream: Stream) -> JournalHead:
         """`activate` for an event loop."""
-        return _tip((await self._await_async([ActivationSubmission(partition, author, stream)]))[0])
+        return _tip(await decided_async(self._committer, [ActivationSubmission(partition, author, stream)]))
 
     def save_checkpoint(
         self, partition: Partition, author: Author, stream: Stream, command: CheckpointCommand
@@ -235,7 +242,7 @@ class Ledger:
         submission = self._checkpoint(partition, author, stream, command)
         if not isinstance(submission, CheckpointSubmission):
             return submission
-        return _saved(self._await([submission])[0])
+        return only(decided(self._committer, [submission]), CheckpointReceipt)
 
     async def save_checkpoint_async(
         self, partition: Partition, author: Author, stream: Stream, command: CheckpointCommand
@@ -244,7 +251,7 @@ class Ledger:
         submission = self._checkpoint(partition, author, stream, command)
         if not isinstance(submission, CheckpointSubmission):
             return submission
-        return _saved((await self._await_async([submission]))[0])
+        return only(await decided_async(self._committer, [submission]), CheckpointReceipt)
 
     def _checkpoint(
         self, partition: Partition, author: Author, stream: Stream, command: CheckpointCommand
@@ -269,12 +276,12 @@ class Ledger:
                 return refusal("not_found", "no such company; make it with: relatum init")
         spec = CredentialSpec(subject_id=subject_id, capabilities=("credential_admin",), grants=())
         submission, secret = self._issue(company_id, None, spec, bootstrap=not recover)
-        return _issued(self._await([submission])[0], secret)
+        return _with_secret(only(decided(self._committer, [submission]), Credential), secret)
 
     async def issue_credential(self, admin: Credential, spec: CredentialSpec) -> IssuedCredential | Refusal:
         """A new credential of the administrator's company."""
         submission, secret = self._issue(admin.company_id, admin.author, spec, bootstrap=False)
-        return _issued((await self._await_async([submission]))[0], secret)
+        return _with_secret(only(await decided_async(self._committer, [submission]), Credential), secret)
 
     async def rotate_credential(
         self, admin: Credential, credential_id: str, expected_revision: int
@@ -284,14 +291,14 @@ class Ledger:
         operation = CredentialRotated(
             credential_id=credential_id, expected_revision=expected_revision, verifier=digests.secret_verifier(secret)
         )
-        return _issued(await self._change(admin, operation), secret)
+        return _with_secret(await self._change(admin, operation), secret)
 
     async def revoke_credential(
         self, admin: Credential, credential_id: str, expected_revision: int
     ) -> Credential | Refusal:
         """Ends a credential for ever."""
         operation = CredentialRevoked(credential_id=credential_id, expected_revision=expected_revision)
-        return _credential(await self._change(admin, operation))
+        return await self._change(admin, operation)
 
     async def change_scope_authority(
         self, admin: Credential, credential_id: str, expected_revision: int, authority: Authority
@@ -300,11 +307,11 @@ class Ledger:
         operation = CredentialAuthorityChanged(
             credential_id=credential_id, expected_revision=expected_revision, authority=authority
         )
-        return _credential(await self._change(admin, operation))
+        return await self._change(admin, operation)
 
-    async def _change(self, admin: Credential, operation: CredentialOperation) -> Outcome:
-        partition = company_partition(admin.company_id)
-        return (await self._await_async([CredentialSubmission(partition, admin.author, operation)]))[0]
+    async def _change(self, admin: Credential, operation: CredentialOperation) -> Credential | Refusal:
+        submission = CredentialSubmission(company_partition(admin.company_id), admin.author, operation)
+        return only(await decided_async(self._committer, [submission]), Credential)
 
     def _issue(
         self, company_id: str, author: Author | None, spec: CredentialSpec, *, bootstrap: bool
@@ -340,25 +347,6 @@ class Ledger:
         self._database.close()
 
 
-def _tell_loop(loop: asyncio.AbstractEventLoop, answered: asyncio.Future[list[Outcome]]) -> Callable[[Ticket], None]:
-    def resolve(outcomes: list[Outcome]) -> None:
-        if not answered.done():  # the client may have gone
-            answered.set_result(outcomes)
-
-    def tell(ticket: Ticket) -> None:
-        loop.call_soon_threadsafe(resolve, ticket.outcomes)
-
-    return tell
-
-
-def _certain(outcomes: list[Outcome]) -> list[Outcome]:
-    """`outcomes`, unless the whole group is in doubt: then its failure is raised."""
-    for outcome in outcomes:
-        if isinstance(outcome, WritesRefused):
-            raise outcome
-    return outcomes
-
-
 def _merged(
     known: list[Receipt | Refusal | Failure | None], decided: list[Outcome]
 ) -> list[Receipt | Refusal | Failure]:
@@ -371,27 +359,11 @@ def _merged(
     return merged
 
 
-def _credential(outcome: Outcome) -> Credential | Refusal:
-    if isinstance(outcome, Failure):
-        raise outcome
-    assert isinstance(outcome, Credential | Refusal)
-    return outcome
+def _tip(outcomes: list[Outcome]) -> JournalHead:
+    tip = only(outcomes, JournalHead)
+    assert isinstance(tip, JournalHead), "an activation is never refused"
+    return tip
 
 
-def _saved(outcome: Outcome) -> CheckpointReceipt | Refusal:
-    if isinstance(outcome, Failure):
-        raise outcome
-    assert isinstance(outcome, CheckpointReceipt | Refusal)
-    return outcome
-
-
-def _tip(outcome: Outcome) -> JournalHead:
-    if isinstance(outcome, Failure):
-        raise outcome
-    assert isinstance(outcome, JournalHead)
-    return outcome
-
-
-def _issued(outcome: Outcome, secret: str) -> IssuedCredential | Refusal:
-    credential = _credential(outcome)
+def _with_secret(credential: Credential | Refusal, secret: str) -> IssuedCredential | Refusal:
     return credential if isinstance(credential, Refusal) else IssuedCredential(credential, secret)

@@ -10,6 +10,7 @@ import resource
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import rocksdict
@@ -53,10 +54,15 @@ def commit_until_killed(directory: str) -> None:
 
 
 def commit_and_die(directory: str, groups: str, row_bytes: str) -> None:
-    """Commit `groups` groups of a row each, then be killed, so that nothing but the log holds them."""
+    """Commit `groups` groups of a row each, then be killed, so that nothing but the log holds them.
+
+    Print the size of the log after each: that is where its records end.
+    """
     store = RocksStore.open(Path(directory), create=True)
+    (log,) = Path(directory).glob("*.log")
     for number in range(int(groups)):
         commit(store, {b"%06d" % number: bytes([number % 256]) * int(row_bytes)})
+        print(log.stat().st_size, flush=True)
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -95,15 +101,15 @@ def fail_to(step: str, directory: str) -> None:
 
 def close_log_descriptor(directory: str) -> None:
     """Pull the log away from under the engine, so that its next sync fails with EBADF."""
-    for name in os.listdir("/proc/self/fd"):
-        target = os.readlink(f"/proc/self/fd/{name}") if os.path.islink(f"/proc/self/fd/{name}") else ""
-        if target.startswith(str(Path(directory).resolve())) and target.endswith(".log"):
-            os.close(int(name))
+    (log,) = Path(directory).resolve().glob("*.log")
+    for descriptor in Path("/proc/self/fd").iterdir():
+        if descriptor.resolve() == log:
+            os.close(int(descriptor.name))
 
 
-def expect_failure(use: object) -> None:
+def expect_failure(use: Callable[[], None]) -> None:
     try:
-        use()  # type: ignore[operator]  # always a function
+        use()
     except StorageFailure:
         return
     raise AssertionError("no failure")

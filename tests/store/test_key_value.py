@@ -59,7 +59,7 @@ def test_a_scan_left_half_way_goes_on_in_its_own_state_after_a_commit(store: Sto
     with store.view() as view:
         scan = view.scan(*EVERYTHING)
         first = next(scan)
-        commit(store, {key: None for key in keys[::2]} | {key: b"new" for key in keys[1::2]} | {b"0000x": b"new"})
+        commit(store, dict.fromkeys(keys[::2]) | dict.fromkeys(keys[1::2], b"new") | {b"0000x": b"new"})
         assert [(key, b"old") for key in keys] == [first, *scan]
 
 
@@ -96,14 +96,15 @@ def test_a_closed_view_refuses_reads_and_ends_its_scans(store: Store) -> None:
 def test_a_closed_store_refuses_everything_and_may_be_closed_again(store: Store) -> None:
     store.close()
     store.close()
-    for use in (
+    uses: list[Callable[[], object]] = [
         lambda: store.get(b"a"),
         lambda: next(store.scan(*EVERYTHING)),
         lambda: store.write({b"a": b"1"}),
         store.sync,
         store.publish,
         store.view,
-    ):
+    ]
+    for use in uses:
         with pytest.raises(StorageFailure, match="store is closed"):
             use()
 
@@ -234,7 +235,8 @@ def test_after_a_failed_write_or_sync_only_views_go_on(fails: str) -> None:
     store.break_disk()
     with pytest.raises(StorageFailure):
         store.sync() if fails == "sync" else store.write({b"a": b"2"})
-    for use in (lambda: store.write({b"a": b"3"}), store.sync, store.publish):
+    uses: list[Callable[[], object]] = [lambda: store.write({b"a": b"3"}), store.sync, store.publish]
+    for use in uses:
         with pytest.raises(StorageFailure):
             use()
     with store.view() as view:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from shutil import copytree
@@ -11,7 +10,14 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from relatum.store.kv import Reader, View
 from relatum.store.memory import MemoryStore
@@ -145,8 +151,8 @@ class RocksMachine(StoreMachine):
 
 
 @pytest.mark.parametrize(("machine", "examples"), [(MemoryMachine, 100), (RocksMachine, 20)])
-def test_each_store_behaves_like_a_dict(machine: Callable[[], StoreMachine], examples: int) -> None:
+def test_each_store_behaves_like_a_dict(machine: type[StoreMachine], examples: int) -> None:
     run_state_machine_as_test(
-        machine,  # type: ignore[no-untyped-call]  # Hypothesis leaves it untyped
+        machine,
         settings=settings(max_examples=min(examples, settings().max_examples), stateful_step_count=30, deadline=None),
     )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from shutil import copytree
 from struct import pack
+from typing import NamedTuple
 
 import pytest
 from google_crc32c import value as crc32c
@@ -15,46 +17,39 @@ from relatum.errors import StoreUnavailable
 from relatum.store.rocks import RocksStore
 from relatum.store.wal import BLOCK_BYTES, HEADER_BYTES, TornTail, Verdict, repair_logs, scan_log
 from tests.store import children
-from tests.store.helpers import rows_of
+from tests.store.helpers import commit, rows_of
 
 GROUPS = 40
 
 
-@pytest.fixture(scope="module", params=[100, 5_000, 80_000], ids=["small rows", "rows of a page", "rows of many blocks"])
-def killed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store whose owner was killed after GROUPS synced commits."""
+class Killed(NamedTuple):
+    """A store whose owner was killed after GROUPS synced commits, and what its log held then."""
+
+    directory: Path
+    log: bytes
+    record_ends: list[int]  # as the file grew, commit by commit
+
+
+@pytest.fixture(
+    scope="module", params=[100, 5_000, 80_000], ids=["small rows", "rows of a page", "rows of many blocks"]
+)
+def killed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Killed:
     directory = tmp_path_factory.mktemp("killed") / "store"
     child = children.run("commit_and_die", directory, GROUPS, request.param)
     assert -9 == child.returncode, child.stderr
-    return directory
+    return Killed(directory, log_of(directory).read_bytes(), [0, *map(int, child.stdout.split())])
 
 
 @pytest.fixture
-def damaged(killed: Path, tmp_path: Path) -> Path:
-    """A copy of it to damage."""
-    copytree(killed, tmp_path / "store")
+def damaged(killed: Killed, tmp_path: Path) -> Path:
+    """A copy of that store to damage."""
+    copytree(killed.directory, tmp_path / "store")
     return tmp_path / "store"
 
 
 def log_of(directory: Path) -> Path:
     (path,) = [path for path in directory.glob("*.log") if path.stat().st_size]
     return path
-
-
-def record_ends(log: bytes) -> list[int]:
-    """The ends of the whole records of an intact log, found by cutting it: a scan of a beginning never looks further."""
-    ends = [0]
-    while ends[-1] < len(log):
-        step = BLOCK_BYTES
-        end = ends[-1]
-        while scan_log(log[:end]).intact_bytes == ends[-1]:
-            end = min(end + step, len(log))
-        low, high = end - step, end
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if scan_log(log[:middle]).intact_bytes > ends[-1] else (middle, high)
-        ends.append(scan_log(log[:high]).intact_bytes)
-    return ends
 
 
 def reopened(directory: Path) -> tuple[dict[bytes, bytes], tuple[TornTail, ...]]:
@@ -64,75 +59,67 @@ def reopened(directory: Path) -> tuple[dict[bytes, bytes], tuple[TornTail, ...]]
     return found, store.torn_tails
 
 
-def places(log: bytes, count: int) -> Iterator[int]:
-    """Some of the offsets before the last record, the same ones on each run."""
+def places(killed: Killed, count: int) -> Iterator[int]:
+    """Offsets of bytes that matter before the last record, the same ones on each run."""
     seeded = random.Random(20)
-    *_, before_last, _ = record_ends(log)
-    return (seeded.randrange(before_last) for _ in range(count))
+    found = (seeded.randrange(killed.record_ends[-2]) for _ in range(2 * count))
+    return islice((place for place in found if not in_padding(killed, place)), count)
 
 
-def test_the_log_of_a_killed_process_is_clean_and_opens_whole(killed: Path, damaged: Path) -> None:
-    log = log_of(killed).read_bytes()
-    assert (Verdict.CLEAN, len(log)) == scan_log(log)
+def in_padding(killed: Killed, place: int) -> bool:
+    """Whether no fragment covers the byte: less than a header fits between the record before it and the next block."""
+    before = max(end for end in killed.record_ends if end <= place)
+    return before // BLOCK_BYTES == place // BLOCK_BYTES and BLOCK_BYTES - before % BLOCK_BYTES < HEADER_BYTES
+
+
+def test_the_log_of_a_killed_process_is_clean_and_opens_whole(killed: Killed, damaged: Path) -> None:
+    assert (Verdict.CLEAN, len(killed.log)) == scan_log(killed.log)
     found, torn_tails = reopened(damaged)
     assert GROUPS == len(found)
     assert () == torn_tails
 
 
-def test_a_log_cut_anywhere_keeps_every_whole_record(killed: Path) -> None:
-    log = log_of(killed).read_bytes()
-    ends = record_ends(log)
+def test_a_log_cut_anywhere_keeps_every_whole_record(killed: Killed) -> None:
+    ends = killed.record_ends
     assert GROUPS + 1 == len(ends)
-    for cut in sorted({*places(log, 200), *ends, *(end + 1 for end in ends[:-1]), *(end - 1 for end in ends[1:])}):
+    assert len(killed.log) == ends[-1]
+    for cut in {*places(killed, 100), *ends, *(end + 1 for end in ends[:-1]), *(end - 1 for end in ends[1:])}:
         intact = max(end for end in ends if end <= cut)
-        verdict, intact_bytes = scan_log(log[:cut])
-        assert intact == intact_bytes
-        padding = BLOCK_BYTES - intact % BLOCK_BYTES
-        at_rest = cut == intact or (padding < HEADER_BYTES and cut <= intact + padding)
-        assert (Verdict.CLEAN if at_rest else Verdict.TORN) == verdict
+        verdict = Verdict.CLEAN if cut == intact or in_padding(killed, cut - 1) else Verdict.TORN
+        assert (verdict, intact) == scan_log(killed.log[:cut])
 
 
-def test_one_flipped_bit_before_the_last_record_is_damage(killed: Path) -> None:
-    log = log_of(killed).read_bytes()
-    for place in places(log, 60):
-        flipped = bytearray(log)
+def test_one_flipped_bit_before_the_last_record_is_damage(killed: Killed) -> None:
+    for place in places(killed, 60):
+        flipped = bytearray(killed.log)
         flipped[place] ^= 1 << place % 8
-        verdict, intact_bytes = scan_log(bytes(flipped))
-        padding = log[place : place - place % BLOCK_BYTES + BLOCK_BYTES] == bytes(BLOCK_BYTES - place % BLOCK_BYTES)
-        assert verdict is Verdict.DAMAGED or padding
-        assert intact_bytes <= place or padding
+        intact = max(end for end in killed.record_ends if end <= place)
+        assert (Verdict.DAMAGED, intact) == scan_log(bytes(flipped))
 
 
-def test_zeroed_lost_and_random_sectors_before_the_last_record_are_damage(killed: Path) -> None:
-    log = log_of(killed).read_bytes()
-    seeded = random.Random(21)
-    for place in places(log[:-BLOCK_BYTES], 20) if len(log) > 3 * BLOCK_BYTES else []:
-        sector = place - place % 512
-        for damaged in (
-            log[:sector] + bytes(512) + log[sector + 512 :],
-            log[:sector] + seeded.randbytes(512) + log[sector + 512 :],
-            log[:sector] + log[sector + 512 :],
-        ):
-            assert Verdict.DAMAGED is scan_log(damaged).verdict
+@pytest.mark.parametrize("kind", ["zeroed", "random", "lost"])
+def test_a_bad_sector_before_the_last_records_is_damage(killed: Killed, kind: str) -> None:
+    bad = {"zeroed": bytes(512), "random": random.Random(21).randbytes(512), "lost": b""}[kind]
+    for place in places(killed, 20):
+        sector = place // 512 * 512
+        if 0 < sector <= killed.record_ends[-2] - 512:  # that the first records of a log are lost, no log can tell
+            assert Verdict.DAMAGED is scan_log(killed.log[:sector] + bad + killed.log[sector + 512 :]).verdict
 
 
-def test_a_torn_tail_is_cut_kept_and_reported_and_the_store_opens(killed: Path, damaged: Path) -> None:
-    path = log_of(damaged)
-    whole = path.read_bytes()
-    *_, last, _ = record_ends(whole)
-    path.write_bytes(whole[: last + 20])
+def test_a_torn_tail_is_cut_kept_and_reported_and_the_store_opens(killed: Killed, damaged: Path) -> None:
+    path, last = log_of(damaged), killed.record_ends[-2]
+    path.write_bytes(killed.log[: last + 20])
     found, torn_tails = reopened(damaged)
     assert [b"%06d" % number for number in range(GROUPS - 1)] == list(found)
     (torn,) = torn_tails
     assert (path, 20) == (torn.log, torn.tail_bytes)
-    assert whole[last : last + 20] == torn.kept.read_bytes()
+    assert killed.log[last : last + 20] == torn.kept.read_bytes()
 
 
 @pytest.mark.parametrize("tail", [b"\0" * 10_000, b"junk" * 500, b"\x07"], ids=["zeros", "junk", "one byte"])
 def test_a_tail_of_anything_but_a_record_is_cut(damaged: Path, tail: bytes) -> None:
     path = log_of(damaged)
-    whole = path.read_bytes()
-    path.write_bytes(whole + tail)
+    path.write_bytes(path.read_bytes() + tail)
     found, (torn,) = reopened(damaged)
     assert GROUPS == len(found)
     assert tail == torn.kept.read_bytes()
@@ -154,7 +141,7 @@ def test_damage_in_the_middle_refuses_to_open_and_changes_nothing(damaged: Path)
     log[len(log) // 3] ^= 4
     path.write_bytes(log)
     before = sorted((file.name, file.read_bytes()) for file in damaged.iterdir() if file.name != "relatum.lock")
-    with pytest.raises(StoreUnavailable, match="Restore|restore"):
+    with pytest.raises(StoreUnavailable, match="restore a backup"):
         RocksStore.open(damaged, create=False)
     assert before == sorted((f.name, f.read_bytes()) for f in damaged.iterdir() if f.name != "relatum.lock")
 
@@ -168,11 +155,11 @@ def test_a_torn_log_before_another_one_is_damage(damaged: Path) -> None:
         repair_logs(damaged)
 
 
-def test_an_intact_record_of_an_unknown_type_refuses_to_open(damaged: Path) -> None:
+def test_an_intact_record_of_an_unknown_kind_refuses_to_open(damaged: Path) -> None:
     path = log_of(damaged)
     with path.open("ab") as file:
         file.write(fragment(130, b"of a later engine"))
-    with pytest.raises(StoreUnavailable, match="unknown type"):
+    with pytest.raises(StoreUnavailable, match="unknown kind"):
         RocksStore.open(damaged, create=False)
 
 
@@ -181,6 +168,10 @@ def fragment(kind: int, data: bytes) -> bytes:
     checksum = crc32c(body)
     masked = ((checksum >> 15 | checksum << 17) + 0xA282EAD8) & 0xFFFFFFFF
     return pack("<IH", masked, len(data)) + body
+
+
+def batch(number: int, rows: int = 1) -> bytes:
+    return pack("<QI", number, rows)
 
 
 FULL, FIRST, MIDDLE, LAST = 1, 2, 3, 4
@@ -205,5 +196,39 @@ FULL, FIRST, MIDDLE, LAST = 1, 2, 3, 4
 def test_fragments_out_of_sequence_are_judged_by_whether_a_record_begins_behind(
     kinds: list[int], verdict: Verdict, intact: int
 ) -> None:
-    log = b"".join(fragment(kind, b"data") for kind in kinds)
-    assert (verdict, intact * len(fragment(FULL, b"data"))) == scan_log(log)
+    log = b"".join(fragment(kind, batch(number=7, rows=0)) for kind in kinds)
+    assert (verdict, intact * len(fragment(FULL, batch(7)))) == scan_log(log)
+
+
+@pytest.mark.parametrize(
+    ("batches", "verdict"),
+    [
+        ([batch(5, 3), batch(8, 0), batch(8, 1), batch(9, 1)], Verdict.CLEAN),
+        ([batch(5, 3), batch(9, 1)], Verdict.DAMAGED),
+        ([batch(5, 3), batch(7, 1)], Verdict.DAMAGED),
+        ([batch(5, 3), batch(5, 3)], Verdict.DAMAGED),
+        ([batch(5, 3), b"too short"], Verdict.DAMAGED),
+    ],
+)
+def test_batches_are_numbered_without_gaps(batches: list[bytes], verdict: Verdict) -> None:
+    log = b"".join(fragment(FULL, data) for data in batches)
+    assert verdict is scan_log(log).verdict
+
+
+def test_the_number_of_a_batch_is_found_though_its_fragments_be_tiny() -> None:
+    def log(second: bytes) -> bytes:
+        return fragment(FULL, batch(5, 3)) + b"".join(
+            fragment(kind, data) for kind, data in ((FIRST, second[:1]), (MIDDLE, second[1:9]), (LAST, second[9:]))
+        )
+
+    assert Verdict.CLEAN is scan_log(log(batch(8) + b"rows")).verdict
+    assert Verdict.DAMAGED is scan_log(log(batch(9) + b"rows")).verdict
+
+
+def test_the_engine_numbers_batches_without_gaps_whatever_they_hold(tmp_path: Path) -> None:
+    store = RocksStore.open(tmp_path, create=True)
+    for rows in ({b"a": b"1", b"b": None}, {}, {b"a": None}, {b"c": b"x" * 100_000, b"d": b""}, {}, {b"e": b""}):
+        commit(store, rows)
+    log = log_of(tmp_path).read_bytes()
+    assert (Verdict.CLEAN, len(log)) == scan_log(log)
+    store.close()

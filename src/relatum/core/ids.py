@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal
 
 from msgspec.structs import force_setattr
@@ -86,8 +87,9 @@ class Ref(Closed, frozen=True, kw_only=True):
         force_setattr(self, "record_id", canonical_uuid(self.record_id))
 
 
+@lru_cache(maxsize=65_536)
 def uuid_bytes(uuid: str) -> bytes:
-    """The 16 bytes of a canonical UUID."""
+    """The 16 bytes of a canonical UUID; remembered, since a command asks for the same few many times."""
     return bytes.fromhex(uuid.replace("-", ""))
 
 

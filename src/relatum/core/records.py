@@ -29,13 +29,13 @@ class RecordProvenance(Sparse, frozen=True, kw_only=True):
 
 
 class RecordInput(Sparse, frozen=True, kw_only=True):
-    """What a client writes. Every member but `content` is optional."""
+    """What a client writes. Every member but `content` is optional: omitted, null and the default are one and the same."""
 
     content: str
-    type: RecordType = "memory"
+    type: RecordType | None = "memory"
     title: str | None = None
     data: dict[str, Any] | None = None
-    tags: tuple[str, ...] = ()
+    tags: tuple[str, ...] | None = ()
     category: str | None = None
     topic_key: str | None = None
     fact_key: str | None = None
@@ -47,8 +47,12 @@ class RecordInput(Sparse, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         check_i64(self.event_time_millis)
         check_i64(self.valid_until_millis)
-        if self.confidence == 0.0:
-            force_setattr(self, "confidence", 0.0)  # -0.0 is 0.0
+        if self.type is None or self.type == "memory":
+            force_setattr(self, "type", "memory")  # the very object of the default, or it would be encoded
+        if self.tags is None:
+            force_setattr(self, "tags", ())
+        if self.confidence is not None:
+            force_setattr(self, "confidence", self.confidence + 0.0)  # an int becomes a float, -0.0 becomes 0.0
         if self.data is not None:
             force_setattr(self, "data", normal_json(self.data))
 
@@ -186,13 +190,15 @@ class Record(Closed, frozen=True, kw_only=True):
 def split(record: RecordInput) -> tuple[Facts, Payload]:
     """The kept and the erasable part of an input."""
     facts = Facts(
-        type=record.type, event_time_millis=record.event_time_millis, valid_until_millis=record.valid_until_millis
+        type=record.type or "memory",
+        event_time_millis=record.event_time_millis,
+        valid_until_millis=record.valid_until_millis,
     )
     payload = Payload(
         content=record.content,
         title=record.title,
         data=record.data,
-        tags=record.tags,
+        tags=record.tags or (),
         category=record.category,
         topic_key=record.topic_key,
         fact_key=record.fact_key,

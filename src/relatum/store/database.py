@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
-from relatum.entropy import SystemEntropy
+from relatum.entropy import Entropy, SystemEntropy
 from relatum.errors import StorageInconsistency, StoreUnavailable
 from relatum.store import keys, rows
 from relatum.store.kv import KeyValue, View
@@ -62,10 +62,10 @@ class Database:
             raise
 
     @classmethod
-    def in_memory(cls) -> Self:
-        """A database that lives as long as the process."""
+    def in_memory(cls, entropy: Entropy | None = None) -> Self:
+        """A database that lives as long as the process. Its key is drawn from `entropy`, the system's by default."""
         store = MemoryStore()
-        return cls(store, None, _format(store, create=True), START)
+        return cls(store, None, _format(store, create=True, entropy=entropy), START)
 
     def commit(self, staged: Mapping[bytes, bytes | None], position: rows.Position) -> None:
         """Makes a group durable, then visible. Raises StorageFailure, after which the outcome is unknown.
@@ -94,12 +94,14 @@ class Database:
 def _make(directory: Path) -> None:
     try:
         directory.mkdir(parents=True, exist_ok=True)
+        if not (directory / ENGINE_NAME).is_dir() and any(directory.iterdir()):
+            raise StoreUnavailable(f"{directory} is not empty and holds no relatum store")
         (directory / ENGINE_NAME).mkdir(exist_ok=True)
     except OSError as error:
         raise StoreUnavailable(f"can't make {directory}: {error.strerror}") from error
 
 
-def _format(store: KeyValue, *, create: bool) -> rows.Format:
+def _format(store: KeyValue, *, create: bool, entropy: Entropy | None = None) -> rows.Format:
     try:
         body = store_body(store, keys.FORMAT)
         found = None if body is None else rows.FORMAT.decode(body)
@@ -113,7 +115,7 @@ def _format(store: KeyValue, *, create: bool) -> rows.Format:
         return found
     if not create:
         raise StoreUnavailable("the directory holds no relatum store")
-    made = rows.Format(version=FORMAT_VERSION, store_key=SystemEntropy().draw(32))
+    made = rows.Format(version=FORMAT_VERSION, store_key=(entropy or SystemEntropy()).draw(32))
     store.write({keys.FORMAT: rows.seal(keys.FORMAT, rows.FORMAT.encode(made))})
     store.sync()
     return made

@@ -35,7 +35,7 @@ def require_store_or_room(directory: Path) -> None:
     """Make `directory` if it is missing. Raise `StoreUnavailable` unless it holds a store or room for one."""
     try:
         make_directory(directory)
-        names = {path.name for path in directory.iterdir() if not _is_empty_log(path)}
+        names = {path.name for path in directory.iterdir()}
     except OSError as error:
         raise StoreUnavailable(f"can't use {directory}: {error.strerror}") from error
     if _ROOT_FILE_NAME not in names and not all(map(_HARMLESS_NAME.fullmatch, names)):
@@ -53,7 +53,3 @@ def watchdog(seconds: float) -> Iterator[None]:
         yield
     finally:
         faulthandler.cancel_dump_traceback_later()
-
-
-def _is_empty_log(path: Path) -> bool:
-    return path.suffix == ".log" and path.stat().st_size == 0

@@ -24,6 +24,11 @@ def _require(condition: bool, message: str) -> None:
 
 def relation_receipt(partition: PartitionReader, version: RelationVersion) -> RelationReceipt:
     """The receipt that brought `version`, checked against it."""
+    return relation_event(partition, version).receipt
+
+
+def relation_event(partition: PartitionReader, version: RelationVersion) -> RelationEvent:
+    """The event that brought `version`, its receipt checked against it."""
     event = partition.event(version.sequence)
     _require(isinstance(event, RelationEvent), "the event of a relation is missing")
     assert isinstance(event, RelationEvent)
@@ -35,11 +40,16 @@ def relation_receipt(partition: PartitionReader, version: RelationVersion) -> Re
         and receipt.receipt_digest == digests.receipt_digest(partition.workspace_id, receipt),
         "a receipt does not match its relation",
     )
-    return receipt
+    return event
 
 
 def record_receipt(partition: PartitionReader, version: RecordVersion) -> RecordReceipt:
     """The receipt that brought `version`, checked against it."""
+    return record_event(partition, version).receipt
+
+
+def record_event(partition: PartitionReader, version: RecordVersion) -> RecordEvent:
+    """The event that brought `version`, its receipt checked against it."""
     event = partition.event(version.sequence)
     _require(isinstance(event, RecordEvent), "the event of a record is missing")
     assert isinstance(event, RecordEvent)
@@ -51,7 +61,7 @@ def record_receipt(partition: PartitionReader, version: RecordVersion) -> Record
         and receipt.receipt_digest == digests.receipt_digest(partition.workspace_id, receipt),
         "a receipt does not match its record",
     )
-    return receipt
+    return event
 
 
 def verify_relation(partition: PartitionReader, version: RelationVersion) -> None:
@@ -69,9 +79,7 @@ def verify_relation(partition: PartitionReader, version: RelationVersion) -> Non
 
 
 def _verify_entry(partition: PartitionReader, relation: StoredRelation, direction: Table, end: Ref, other: Ref) -> None:
-    key = partition.keys.adjacency(direction, end.record_id, end.revision) + bytes.fromhex(
-        relation.relation_id.replace("-", "")
-    )
+    key = partition.keys.adjacency_entry(direction, end.record_id, end.revision, relation.relation_id)
     expected = rows.pack_adjacency(relation.input.kind, other) if relation.indexed else None
     _require(partition.body(key) == expected, "an adjacency entry does not match its relation")
     header = partition.completeness(end)

@@ -156,6 +156,10 @@ class PartitionKeys:
         """Prefix of the entries of a record at an exact revision; `direction` is OUTGOING or INCOMING."""
         return self._tables[direction] + uuid_bytes(record_id) + _u64(revision)
 
+    def adjacency_entry(self, direction: Table, record_id: str, revision: int, relation_id: str) -> bytes:
+        """One entry: a relation, seen from one of its ends."""
+        return self._tables[direction] + uuid_bytes(record_id) + _u64(revision) + uuid_bytes(relation_id)
+
     def header(self, record_id: str, revision: int) -> bytes:
         """The completeness headers of a record at an exact revision, both directions."""
         return self._header + uuid_bytes(record_id) + _u64(revision)

@@ -14,8 +14,6 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Mapping
 from enum import Enum
-from heapq import merge
-from operator import itemgetter
 from typing import Final, NewType
 
 from relatum.store.kv import Reader
@@ -29,7 +27,6 @@ class _Nothing(Enum):
 
 
 _NOTHING_STAGED: Final = _Nothing.STAGED
-_by_key = itemgetter(0)
 
 
 class Overlay:
@@ -119,9 +116,17 @@ class Overlay:
 def _merged(
     staged: list[tuple[bytes, bytes | None]], below: Iterator[tuple[bytes, bytes]], reverse: bool
 ) -> Iterator[tuple[bytes, bytes]]:
-    """Both in one order. Of two rows with one key the staged one comes first, and is the one that counts."""
-    previous = None
-    for key, value in merge(staged, below, key=_by_key, reverse=reverse):
-        if key != previous and value is not None:
+    """Both in one order. Where both have a key, the staged row takes the place of the other."""
+    at, end = 0, len(staged)
+    for row in below:
+        base_key = row[0]
+        while at < end and (staged[at][0] > base_key if reverse else staged[at][0] < base_key):
+            key, value = staged[at]
+            at += 1
+            if value is not None:
+                yield key, value
+        if at == end or staged[at][0] != base_key:
+            yield row
+    for key, value in staged[at:]:
+        if value is not None:
             yield key, value
-        previous = key

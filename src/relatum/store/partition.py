@@ -6,15 +6,16 @@ Rows are checked as they are read: checksum always, digests of versions and payl
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Literal
 
 from relatum.core import digests
 from relatum.core.access import StoredCredential
-from relatum.core.changes import JournalHead, RecordEntry, RelationEntry
-from relatum.core.cursors import Checkpoint, Cursor
+from relatum.core.changes import RecordEntry, RelationEntry
+from relatum.core.cursors import Checkpoint
 from relatum.core.decide.records import stored_length
 from relatum.core.events import Event, Head
-from relatum.core.ids import Partition, Ref, uuid_text
+from relatum.core.ids import Partition, Ref, uuid_bytes, uuid_text
 from relatum.core.records import Payload, PayloadRow, Proof, RecordMeta
 from relatum.core.state import RecordVersion, RelationVersion
 from relatum.core.streams import RELATIONS, Stream
@@ -29,11 +30,10 @@ Direction = Literal[Table.OUTGOING, Table.INCOMING]
 class PartitionReader:
     """Typed access to one partition. Cheap to make; holds no resources of its own."""
 
-    def __init__(self, reader: Reader, partition: Partition, workspace_id: str | None = None) -> None:
+    def __init__(self, reader: Reader, partition: Partition) -> None:
         self.reader = reader
         self.partition = partition
-        self.workspace_id = workspace_id or digests.workspace_id(partition)
-        self.keys = PartitionKeys(self.workspace_id)
+        self.workspace_id, self.keys = _located(partition)
 
     def body(self, key: bytes) -> bytes | None:
         """The checked body of a row, or None."""
@@ -54,27 +54,18 @@ class PartitionReader:
 
     def record(self, record_id: str) -> RecordVersion | None:
         """A record at its current revision, deleted or not."""
-        return self._record(self.body(self.keys.record(record_id)))
+        body = self.body(self.keys.record(record_id))
+        return None if body is None else _record(body)
 
     def record_revision(self, record_id: str, revision: int) -> RecordVersion | None:
         """A record at one revision."""
-        return self._record(self.body(self.keys.record_revision(record_id, revision)))
+        body = self.body(self.keys.record_revision(record_id, revision))
+        return None if body is None else _record(body)
 
     def records(self, after: str | None = None, *, reverse: bool = False) -> Iterator[RecordVersion]:
         """Current records in the order of their ids, which is the order of creation; strictly after (or before) `after`."""
         for body in self._ordered(self.keys.table(Table.RECORD), after, reverse):
-            version = self._record(body)
-            assert version is not None
-            yield version
-
-    def _record(self, body: bytes | None) -> RecordVersion | None:
-        if body is None:
-            return None
-        sequence, digest, canonical = rows.unpack_version(body)
-        if digest != digests.record_digest(canonical):
-            raise StorageInconsistency("a record does not match its digest")
-        meta = rows.RECORD.decode(canonical)
-        return RecordVersion(meta, digest, sequence, stored_length(meta, len(canonical)))
+            yield _record(body)
 
     def payload(self, meta: RecordMeta) -> Payload | None:
         """The content of a record, None once erased. Raises StorageInconsistency where a living record's is missing."""
@@ -113,33 +104,25 @@ class PartitionReader:
 
     def relation(self, relation_id: str) -> RelationVersion | None:
         """A relation at its current revision."""
-        return self._relation(self.body(self.keys.relation(relation_id)))
+        body = self.body(self.keys.relation(relation_id))
+        return None if body is None else _relation(body)
 
     def relation_revision(self, relation_id: str, revision: int) -> RelationVersion | None:
         """A relation at one revision."""
-        return self._relation(self.body(self.keys.relation_revision(relation_id, revision)))
+        body = self.body(self.keys.relation_revision(relation_id, revision))
+        return None if body is None else _relation(body)
 
     def relations(self, after: str | None = None, *, reverse: bool = False) -> Iterator[RelationVersion]:
         """Current relations in the order of their ids, which is the order of creation; strictly after (or before) `after`."""
         for body in self._ordered(self.keys.table(Table.RELATION), after, reverse):
-            version = self._relation(body)
-            assert version is not None
-            yield version
-
-    def _relation(self, body: bytes | None) -> RelationVersion | None:
-        if body is None:
-            return None
-        sequence, digest, canonical = rows.unpack_version(body)
-        if digest != digests.relation_digest(canonical):
-            raise StorageInconsistency("a relation does not match its digest")
-        return RelationVersion(rows.RELATION.decode(canonical), digest, sequence, len(canonical))
+            yield _relation(body)
 
     def adjacency(
         self, direction: Direction, end: Ref, after: str | None = None
     ) -> Iterator[tuple[rows.AdjacencyEntry, int]]:
         """Entries of a record at an exact revision in ascending relation id, each with its summand for the header."""
         prefix = self.keys.adjacency(direction, end.record_id, end.revision)
-        start = prefix if after is None else prefix + bytes.fromhex(after.replace("-", "")) + b"\0"
+        start = prefix if after is None else prefix + uuid_bytes(after) + b"\0"
         for key, row in self.reader.scan(start, beyond(prefix)):
             body = rows.unseal(key, row)
             yield rows.unpack_adjacency(key, body), digests.adjacency_digest(key + body)
@@ -177,22 +160,6 @@ class PartitionReader:
         body = self.body(key)
         return None if body is None else rows.CHECKPOINT.decode(body)
 
-    def lies_on_journal(self, stream: Stream, cursor: Cursor) -> bool:
-        """Whether a well-formed cursor is a position of this journal. Raises StorageInconsistency where the entry is missing."""
-        tip = self.head().streams.get(stream)
-        if tip is None or cursor.journal_id != tip.journal_id or cursor.sequence > tip.sequence:
-            return False
-        return cursor.prefix_digest == self.prefix_digest(stream, tip, cursor.sequence).hex()
-
-    def prefix_digest(self, stream: Stream, tip: JournalHead, sequence: int) -> bytes:
-        """The digest of a journal's first `sequence` entries, as stored."""
-        if sequence == 0:
-            return digests.baseline_digest(self.workspace_id, stream, tip.journal_id)
-        entry = self.entry(stream, sequence)
-        if entry is None:
-            raise StorageInconsistency("a journal entry is missing")
-        return entry.prefix_digest
-
     def credential(self, credential_id: str) -> StoredCredential | None:
         """A credential of the company whose partition this is."""
         body = self.body(self.keys.credential(credential_id))
@@ -206,10 +173,34 @@ class PartitionReader:
     def _ordered(self, table: bytes, after: str | None, reverse: bool) -> Iterator[bytes]:
         start, stop = table, beyond(table)
         if after is not None:
-            raw = bytes.fromhex(after.replace("-", ""))
-            start, stop = (start, table + raw) if reverse else (table + raw + b"\0", stop)
+            last = table + uuid_bytes(after)
+            start, stop = (start, last) if reverse else (last + b"\0", stop)
         for key, row in self.reader.scan(start, stop, reverse=reverse):
             yield rows.unseal(key, row)
+
+
+@lru_cache(maxsize=8192)
+def _record(body: bytes) -> RecordVersion:
+    """The checked version of a body. Remembered by its bytes: commands name the same endpoints again and again."""
+    sequence, digest, canonical = rows.unpack_version(body)
+    if digest != digests.record_digest(canonical):
+        raise StorageInconsistency("a record does not match its digest")
+    meta = rows.RECORD.decode(canonical)
+    return RecordVersion(meta, digest, sequence, stored_length(meta, len(canonical)))
+
+
+def _relation(body: bytes) -> RelationVersion:
+    sequence, digest, canonical = rows.unpack_version(body)
+    if digest != digests.relation_digest(canonical):
+        raise StorageInconsistency("a relation does not match its digest")
+    return RelationVersion(rows.RELATION.decode(canonical), digest, sequence, len(canonical))
+
+
+@lru_cache(maxsize=4096)
+def _located(partition: Partition) -> tuple[str, PartitionKeys]:
+    """Workspace id and keys of a partition. Remembered: every request asks for them."""
+    workspace_id = digests.workspace_id(partition)
+    return workspace_id, PartitionKeys(workspace_id)
 
 
 def decode_entry(stream: Stream, body: bytes) -> RelationEntry | RecordEntry:

@@ -60,7 +60,7 @@ def stored_receipt(partition: PartitionReader, family: Family, subject_id: str, 
 def look_up_checkpoint(
     partition: PartitionReader, subject_id: str, idempotency_key: str, command_digest: str
 ) -> CheckpointReceipt | Refusal | None:
-    """The answer to a checkpoint command under a key: the receipt of the same command, 409 for another, None for a new key."""
+    """As `look_up`, for a checkpoint command."""
     event = _checkpoint_event(partition, subject_id, idempotency_key)
     if event is None:
         return None
@@ -72,7 +72,7 @@ def look_up_checkpoint(
 def stored_checkpoint_receipt(
     partition: PartitionReader, subject_id: str, idempotency_key: str
 ) -> CheckpointReceipt | None:
-    """The receipt of a checkpoint command that a subject's key leads to, checked against its event and its own digest."""
+    """As `stored_receipt`, for a checkpoint command."""
     event = _checkpoint_event(partition, subject_id, idempotency_key)
     return None if event is None else event.receipt
 

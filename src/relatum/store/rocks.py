@@ -243,11 +243,9 @@ class _EngineCut:
 
 def _open_engine(directory: Path, create: bool) -> Rdict:
     try:
-        engine = Rdict(str(directory), _options(create))
-        engine.set_options(_PARANOID_SETTINGS)
+        return Rdict(str(directory), _options(create))
     except Exception as error:
         raise StoreUnavailable(f"the engine can't open the store in {directory}: {error}") from error
-    return engine
 
 
 def _options(create: bool) -> Options:
@@ -322,7 +320,3 @@ _ITERATION: Final = _iteration()
 _WITHOUT_STALL: Final = _without_stall()
 _NOT_FOUND: Final = ("key not found",)
 _STALLED: Final = "Result incomplete: Write stall"
-_PARANOID_SETTINGS: Final = {
-    "paranoid_file_checks": "true",  # every table file is read back once it is written
-    "memtable_protection_bytes_per_key": "8",  # a checksum on each row from the write to the table file
-}

@@ -46,9 +46,9 @@ class LedgerView:
         """Gives the cut back; closing twice is allowed."""
         self._view.close()
 
-    def partition(self, partition: Partition, workspace_id: str | None = None) -> PartitionReader:
-        """One partition of this cut. `workspace_id` spares its computation where the caller knows it."""
-        return PartitionReader(self._view, partition, workspace_id)
+    def partition(self, partition: Partition) -> PartitionReader:
+        """One partition of this cut."""
+        return PartitionReader(self._view, partition)
 
     def company_exists(self, company_id: str) -> bool:
         """Whether a company was ever bootstrapped."""

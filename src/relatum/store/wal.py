@@ -4,9 +4,9 @@ What lives here: a scanner of RocksDB's log format, and `repair_logs`, which ope
 safe judge of its own logs: some bytes in a torn tail make it spin for ever, and others make it refuse a store that
 merely lost power. What must not live here: anything about the rows inside the records.
 
-The format: blocks of 32 KiB filled with fragments, each of a masked CRC-32C, a length and a type before its data. A
+The format: blocks of 32 KiB filled with fragments, each a header of masked CRC-32C, length and kind before its data. A
 fragment never crosses a block; a record is one FULL fragment, or FIRST, MIDDLE ..., LAST. Fewer than seven bytes at the
-end of a block are padding.
+end of a block are padding. Each record is a batch of rows, and batches are numbered without gaps.
 
 What always holds: no intact record is ever cut off. The store has at most one record that is not yet synced (see
 `KeyValue.write`), so what a power cut can tear is the last one. If the beginning of an intact record is found anywhere
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
 from struct import Struct
@@ -30,12 +31,13 @@ from relatum.store.files import write_durably
 BLOCK_BYTES = 32768
 HEADER_BYTES = 7
 
-_HEADER = Struct("<IHB")  # checksum, length of the data, type
-_FULL, _FIRST, _MIDDLE, _LAST = 1, 2, 3, 4
+_HEADER = Struct("<IHB")  # checksum, length of the data, kind
+_KIND_OFFSET = 6
+_UNUSED, _FULL, _FIRST, _MIDDLE, _LAST = range(5)  # kinds
 _BEGINNINGS = (_FULL, _FIRST)
+_BEGINNING_KIND = re.compile(rb"[\x01\x02]")
 _ENDS = (_FULL, _LAST)
-_BEGINNING_TYPE = re.compile(rb"[\x01\x02]")
-_TYPE_OFFSET = 6
+_BATCH = Struct("<QI")  # the number of its first row among all rows ever written, the number of its rows
 
 
 class Verdict(Enum):
@@ -43,8 +45,8 @@ class Verdict(Enum):
 
     CLEAN = "nothing follows"
     TORN = "the remains of one record follow"
-    DAMAGED = "a damaged record and then intact ones follow"
-    FOREIGN = "a record of an unknown type follows, of another version of the engine or with other settings"
+    DAMAGED = "intact records follow behind damaged or missing ones"
+    FOREIGN = "a record of an unknown kind follows, of another version of the engine or with other settings"
 
 
 class LogScan(NamedTuple):
@@ -60,6 +62,14 @@ class TornTail(NamedTuple):
     log: Path
     kept: Path
     tail_bytes: int
+
+
+class _Fragment(NamedTuple):
+    """An intact fragment: its data is `log[start:end]`."""
+
+    kind: int
+    start: int
+    end: int
 
 
 def repair_logs(directory: Path) -> list[TornTail]:
@@ -84,41 +94,56 @@ def repair_logs(directory: Path) -> list[TornTail]:
 
 def scan_log(log: bytes) -> LogScan:
     """Walk the records of a log up to its end or its first break, and judge what lies behind."""
-    offset = intact = 0
-    inside = False  # between the FIRST and the LAST fragment of a record
-    while offset < len(log):
-        room = BLOCK_BYTES - offset % BLOCK_BYTES
-        if room < HEADER_BYTES:
-            offset += room
-            continue
-        fragment = _fragment_at(log, offset)
-        if fragment is None:
-            break
-        kind, end = fragment
+    intact = reached = 0
+    inside = False  # a record: its first fragment has been met, its last one not yet
+    batch = b""  # the beginning of what that record holds
+    expected: int | None = None  # the sequence number of the next batch
+    for kind, start, end in _fragments(log):
         if kind > _LAST:
             return LogScan(Verdict.FOREIGN, intact)
         if (kind in _BEGINNINGS) is inside:
             break
-        offset = end
+        batch = (batch if inside else b"") + log[start : min(end, start + _BATCH.size)]
         inside = kind not in _ENDS
-        if not inside:
-            intact = offset
-    else:
-        return LogScan(Verdict.TORN if inside else Verdict.CLEAN, intact)
-    return LogScan(Verdict.DAMAGED if _record_begins_from(log, offset) else Verdict.TORN, intact)
+        reached = end
+        if inside:
+            continue
+        if len(batch) < _BATCH.size:
+            return LogScan(Verdict.DAMAGED, intact)
+        sequence, rows = _BATCH.unpack_from(batch)
+        if expected is not None and sequence != expected:
+            return LogScan(Verdict.DAMAGED, intact)
+        expected, intact = sequence + rows, end
+    if _record_begins_from(log, reached):
+        return LogScan(Verdict.DAMAGED, intact)
+    at_rest = not inside and _past_padding(reached) >= len(log)
+    return LogScan(Verdict.CLEAN if at_rest else Verdict.TORN, intact)
 
 
-def _fragment_at(log: bytes, offset: int) -> tuple[int, int] | None:
-    """The type and the end of the fragment at `offset`; None if there is no intact one."""
+def _fragments(log: bytes) -> Iterator[_Fragment]:
+    """The intact fragments up to the end of the log or to the first bytes that are none."""
+    offset = 0
+    while fragment := _fragment_at(log, _past_padding(offset)):
+        yield fragment
+        offset = fragment.end
+
+
+def _past_padding(offset: int) -> int:
+    room = BLOCK_BYTES - offset % BLOCK_BYTES
+    return offset + room if room < HEADER_BYTES else offset
+
+
+def _fragment_at(log: bytes, offset: int) -> _Fragment | None:
     if offset + HEADER_BYTES > len(log):
         return None
     checksum, length, kind = _HEADER.unpack_from(log, offset)
-    end = offset + HEADER_BYTES + length
-    if kind == 0 or end > len(log) or end - offset > BLOCK_BYTES - offset % BLOCK_BYTES:
+    start = offset + HEADER_BYTES
+    end = start + length
+    if kind == _UNUSED or end > len(log) or end - offset > BLOCK_BYTES - offset % BLOCK_BYTES:
         return None
-    if checksum != _masked(crc32c(log[offset + _TYPE_OFFSET : end])):
+    if checksum != _masked(crc32c(log[offset + _KIND_OFFSET : end])):
         return None
-    return kind, end
+    return _Fragment(kind, start, end)
 
 
 def _masked(checksum: int) -> int:
@@ -128,8 +153,8 @@ def _masked(checksum: int) -> int:
 
 def _record_begins_from(log: bytes, offset: int) -> bool:
     """Whether an intact fragment at or behind `offset` begins a record. Lengths there can't be trusted: try all."""
-    candidates = _BEGINNING_TYPE.finditer(log, offset + _TYPE_OFFSET)
-    return any(_fragment_at(log, match.start() - _TYPE_OFFSET) for match in candidates)
+    candidates = _BEGINNING_KIND.finditer(log, offset + _KIND_OFFSET)
+    return any(_fragment_at(log, match.start() - _KIND_OFFSET) for match in candidates)
 
 
 def _cut(path: Path, log: bytes, intact_bytes: int) -> TornTail:

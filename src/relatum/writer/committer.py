@@ -13,12 +13,8 @@ from threading import Thread
 from time import perf_counter
 
 from relatum.clock import FloorClock
-from relatum.core.access import Credential
-from relatum.core.changes import JournalHead
-from relatum.core.cursors import CheckpointReceipt
-from relatum.core.receipts import RecordReceipt, RelationReceipt
 from relatum.entropy import Entropy
-from relatum.errors import Refusal, WritesRefused
+from relatum.errors import Failure, Refusal, WritesRefused
 from relatum.store.database import Database
 from relatum.telemetry import Log, Metrics
 from relatum.writer.announcer import Announcer
@@ -42,6 +38,8 @@ class Committer:
         group_commands_max: int,
     ) -> None:
         self.poisoned = False
+        self.broken: set[tuple[str, str]] = set()
+        """Journals, by workspace id and stream, that a reader found broken: no command extends them until a restart."""
         self.announcer = Announcer()
         self._database = database
         self._clock = clock
@@ -81,13 +79,13 @@ class Committer:
                 self._refuse(tickets)
 
     def _commit(self, tickets: list[Ticket]) -> None:
-        group = Group(self._database.store, self._entropy, self._clock.millis())
+        group = Group(self._database.store, self._entropy, self._clock.millis(), self.broken)
         for ticket in tickets:
             ticket.outcomes = [group.decide(submission) for submission in ticket.submissions]
         if group.accepted:
+            self._clock.raise_floor(group.at_millis)  # before anybody can read what was committed then
             started = perf_counter()
             self._database.commit(group.staged.rows(), group.position_after(self._database.position))
-            self._clock.raise_floor(group.at_millis)
             self._count(group, perf_counter() - started)
         for ticket in tickets:
             self._tell(ticket)
@@ -112,25 +110,19 @@ class Committer:
         self._metrics.groups.inc()
         self._metrics.syncs.inc()
         self._metrics.group_commands.observe(group.accepted)
+        for family, action in group.brought:
+            self._metrics.commands(family, action).inc()
         self._metrics.sync_seconds.observe(seconds)
         self._metrics.position.set(self._database.position.position)
 
     def _tally(self, outcomes: list[Outcome]) -> None:
         for outcome in outcomes:
             match outcome:
-                case RecordReceipt():
-                    self._metrics.commands("record", outcome.action).inc()
-                case RelationReceipt():
-                    self._metrics.commands("relation", outcome.action).inc()
-                case Credential():
-                    self._metrics.commands("credential", outcome.history[-1].action).inc()
                 case Refusal():
                     self._metrics.refusals(outcome.code).inc()
-                case CheckpointReceipt():
-                    self._metrics.commands("checkpoint", "saved").inc()
-                case JournalHead():
-                    pass  # mostly the stream was active already
                 case CommandFailed():
                     self._log.failure("a command failed inside the ledger", outcome.__cause__ or outcome)
-                case _:
+                case Failure():
                     self._log.failure("a command met a storage inconsistency", outcome)
+                case _:
+                    pass  # accepted commands are counted with their group, replays apart from them

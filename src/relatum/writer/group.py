@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import assert_never
 
 from relatum.core import digests
@@ -12,8 +13,9 @@ from relatum.core.decide import activations, checkpoints, credentials, records, 
 from relatum.core.events import Stamp
 from relatum.core.ids import Author, Partition
 from relatum.core.receipts import Family, Receipt
+from relatum.core.streams import RECORDS, RELATIONS, Stream
 from relatum.entropy import Entropy
-from relatum.errors import Failure, Refusal, StorageFailure, stale
+from relatum.errors import Failure, JournalBroken, Refusal, StorageFailure, stale
 from relatum.store import replay, rows
 from relatum.store.kv import Reader
 from relatum.store.overlay import Overlay
@@ -40,16 +42,21 @@ class CommandFailed(Failure):
 class Group:
     """The commands of one commit. `staged` has all rows of all accepted ones; a command's rows are never split.
 
-    `moved` names the workspaces that got an event.
+    `brought` names family and action of each accepted command, `moved` the workspaces that got an event, and `broken`,
+    by workspace id and stream, the journals that take no more.
     """
 
-    def __init__(self, live: Reader, entropy: Entropy, at_millis: int) -> None:
+    def __init__(
+        self, live: Reader, entropy: Entropy, at_millis: int, broken: Collection[tuple[str, str]] = ()
+    ) -> None:
         self.at_millis = at_millis
         self.staged = Overlay(live)
         self.replays = 0
         self.moved: set[str] = set()
+        self.brought: list[tuple[str, str]] = []
         self._heads: list[bytes] = []
         self._entropy = entropy
+        self._broken = broken
         self._partitions: dict[Partition, Staging] = {}
 
     @property
@@ -92,6 +99,9 @@ class Group:
         return staging
 
     def _decide(self, staging: Staging, submission: Submission) -> Outcome:
+        stream = _stream_of(submission)
+        if stream is not None and (staging.workspace_id, stream) in self._broken:
+            raise JournalBroken("the journal of the stream was found broken", staging.workspace_id, stream)
         match submission:
             case RelationSubmission() | RecordSubmission():
                 return self._memory(staging, submission)
@@ -143,6 +153,7 @@ class Group:
         return decision.event.receipt
 
     def _activation(self, staging: Staging, submission: ActivationSubmission) -> JournalHead:
+        staging.tip(submission.stream)  # raises where the journal that is to be active already is broken
         decision = activations.decide(staging, submission.stream, self._stamp(submission.author))
         if decision is not None:
             self._accept(staging, decision)
@@ -152,9 +163,42 @@ class Group:
         project(staging, decision)
         self._heads.append(staging.head().event_digest)
         self.moved.add(staging.workspace_id)
+        self.brought.append(_label(decision))
 
     def _stamp(self, author: Author) -> Stamp:
         return Stamp(at_millis=self.at_millis, author=author, entropy=self._entropy.draw(ENTROPY_BYTES))
+
+
+def _label(decision: Decision) -> tuple[str, str]:
+    """Family and action of an accepted command, as metrics name them."""
+    match decision:
+        case records.RecordDecision():
+            return "record", decision.event.receipt.action
+        case relations.RelationDecision():
+            return "relation", decision.event.receipt.action
+        case credentials.CredentialDecision():
+            return "credential", decision.after.credential.history[-1].action
+        case checkpoints.CheckpointDecision():
+            return "checkpoint", "saved"
+        case activations.ActivationDecision():
+            return "stream", "activated"
+        case _:
+            assert_never(decision)
+
+
+def _stream_of(submission: Submission) -> Stream | None:
+    """The stream that a command extends or depends on."""
+    match submission:
+        case RelationSubmission():
+            return RELATIONS
+        case RecordSubmission():
+            return RECORDS
+        case CheckpointSubmission() | ActivationSubmission():
+            return submission.stream
+        case CredentialSubmission():
+            return None
+        case _:
+            assert_never(submission)
 
 
 def look_up(partition: PartitionReader, submission: MemorySubmission) -> Receipt | Refusal | None:

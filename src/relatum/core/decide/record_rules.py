@@ -28,9 +28,10 @@ def _record_problem(record: RecordInput) -> str | None:
         return "content must be 1 byte to 48 KiB and not blank"
     if record.title is not None and text.utf8_length(record.title) > limits.TITLE_BYTES_MAX:
         return "title must be at most 200 bytes"
-    if len(record.tags) > limits.TAGS_MAX or len(set(record.tags)) != len(record.tags):
+    tags = record.tags or ()
+    if len(tags) > limits.TAGS_MAX or len(set(tags)) != len(tags):
         return "tags must be distinct and at most 32"
-    if not all(1 <= text.utf8_length(tag) <= limits.TAG_BYTES_MAX for tag in record.tags):
+    if not all(1 <= text.utf8_length(tag) <= limits.TAG_BYTES_MAX for tag in tags):
         return "a tag must be 1 to 64 bytes"
     for name in (record.category, record.topic_key, record.fact_key):
         if name is not None and not text.is_identifier(name):

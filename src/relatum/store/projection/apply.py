@@ -22,7 +22,7 @@ from relatum.core.events import (
     RecordReviewed,
     RecordRevised,
 )
-from relatum.core.ids import Ref
+from relatum.core.ids import uuid_bytes
 from relatum.core.relations import StoredRelation
 from relatum.core.streams import RECORDS, RELATIONS, Stream
 from relatum.store import keys, rows
@@ -120,7 +120,7 @@ def _record(staging: Staging, decision: RecordDecision) -> None:
 def _hold_topic(staging: Staging, decision: RecordDecision) -> None:
     payload = decision.payload.payload if decision.payload else None
     if payload is not None and payload.topic_key is not None:
-        staging.put(staging.keys.topic(payload.topic_key), bytes.fromhex(decision.after.record_id.replace("-", "")))
+        staging.put(staging.keys.topic(payload.topic_key), uuid_bytes(decision.after.record_id))
 
 
 def _free_topic(staging: Staging, record_id: str, revision: int) -> None:
@@ -167,7 +167,7 @@ def _receipt(staging: Staging, family: str, subject_id: str, key: str, sequence:
 def _journaled(staging: Staging, stream: Stream, event: Event, change: RecordChange | RelationChange) -> Head:
     """Stages the journal entry of `change`; the head with the stream's new tip."""
     head = staging.head()
-    tip = _tip(staging, head, stream, event)
+    tip = _tip(staging, stream, event)
     nonce = event.nonces[0]
     extended = journal.extended(staging.workspace_id, stream, tip, nonce, change)
     key = staging.keys.journal_entry(stream, extended.sequence)
@@ -181,6 +181,6 @@ def _journaled(staging: Staging, stream: Stream, event: Event, change: RecordCha
     return Head(streams={**head.streams, stream: extended})
 
 
-def _tip(staging: Staging, head: Head, stream: Stream, event: Event) -> JournalHead:
-    tip = head.streams.get(stream)
+def _tip(staging: Staging, stream: Stream, event: Event) -> JournalHead:
+    tip = staging.tip(stream)
     return tip if tip is not None else journal.opened(staging.workspace_id, stream, event.journal_ids[stream])

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from relatum.core import digests
+from relatum.core.changes import JournalHead
+from relatum.core.cursors import Checkpoint, Cursor
 from relatum.core.events import Event, Head
 from relatum.core.ids import Partition, Ref
 from relatum.core.state import RecordVersion, RelationVersion
+from relatum.core.streams import Stream
 from relatum.errors import StorageInconsistency
-from relatum.store import integrity, rows
+from relatum.store import checkpoints, integrity, rows
+from relatum.store.journal import Journal
 from relatum.store.keys import Table, beyond
 from relatum.store.overlay import Overlay
 from relatum.store.partition import Direction, PartitionReader
@@ -19,10 +23,11 @@ class Staging(PartitionReader):
     Keeps the decoded head, which every command needs.
     """
 
-    def __init__(self, overlay: Overlay, partition: Partition, workspace_id: str | None = None) -> None:
-        super().__init__(overlay, partition, workspace_id)
-        self._overlay = overlay
+    def __init__(self, overlay: Overlay, partition: Partition) -> None:
+        super().__init__(overlay, partition)
+        self._stage = overlay.put
         self._head: Head | None = None
+        self._sound: set[Stream] = set()
 
     def head(self) -> Head:
         """The partition's tip."""
@@ -34,6 +39,22 @@ class Staging(PartitionReader):
         """Drops the decoded head, after a rollback of the overlay."""
         self._head = None
 
+    def tip(self, stream: Stream) -> JournalHead | None:
+        """The tip of a stream, None where it is not active. Its journal is checked before anything is built on it."""
+        if stream not in self._sound:
+            Journal.open(self, stream)
+            self._sound.add(stream)
+        return self.head().streams.get(stream)
+
+    def lies_on_journal(self, stream: Stream, cursor: Cursor) -> bool:
+        """Whether a well-formed cursor is a position of a stream's journal, baseline and tip included."""
+        tip = self.tip(stream)
+        return tip is not None and Journal(self, stream, tip).holds(cursor)
+
+    def checkpoint(self, stream: Stream, subject_id: str, consumer_id: str) -> Checkpoint | None:
+        """What a consumer has saved of a stream, checked before it is changed."""
+        return checkpoints.current(self, stream, subject_id, consumer_id)
+
     def verify_record(self, version: RecordVersion) -> None:
         """Checks a current record before it is changed."""
         integrity.verify_record(self, version)
@@ -44,11 +65,11 @@ class Staging(PartitionReader):
 
     def put(self, key: bytes, body: bytes) -> None:
         """Stages a row."""
-        self._overlay.put(key, rows.seal(key, body))
+        self._stage(key, rows.seal(key, body))
 
     def delete(self, key: bytes) -> None:
         """Stages a deletion."""
-        self._overlay.delete(key)
+        self._stage(key, None)
 
     def delete_all(self, prefix: bytes) -> None:
         """Stages the deletion of every row under `prefix`."""
@@ -74,27 +95,26 @@ class Staging(PartitionReader):
         header = self.completeness(end)
         if header is None:
             raise StorageInconsistency("a completeness header is missing")
-        key = self.keys.adjacency(direction, end.record_id, end.revision) + bytes.fromhex(relation_id.replace("-", ""))
+        key = self.keys.adjacency_entry(direction, end.record_id, end.revision, relation_id)
         step = 1 if present else -1
-        summand = step * digests.adjacency_digest(key + body)
+        count_out, sum_out, count_in, sum_in = header
         if direction is Table.OUTGOING:
-            header = header._replace(
-                outgoing_count=header.outgoing_count + step,
-                outgoing_sum=(header.outgoing_sum + summand) % digests.ACCUMULATOR_MODULUS,
-            )
+            count_out, sum_out = count_out + step, _summed(sum_out, step, key + body)
         else:
-            header = header._replace(
-                incoming_count=header.incoming_count + step,
-                incoming_sum=(header.incoming_sum + summand) % digests.ACCUMULATOR_MODULUS,
-            )
+            count_in, sum_in = count_in + step, _summed(sum_in, step, key + body)
         if present:
             self.put(key, body)
         else:
             self.delete(key)
-        self.put(self.keys.header(end.record_id, end.revision), header.pack())
+        moved = rows.Completeness(count_out, sum_out, count_in, sum_in)
+        self.put(self.keys.header(end.record_id, end.revision), moved.pack())
 
     def topic_of(self, record_id: str, revision: int) -> str | None:
         """The topic slot that a stored payload asks for; None where there is none or the payload was erased."""
         body = self.body(self.keys.payload(record_id, revision))
         payload = None if body is None else rows.PAYLOAD.decode(body).payload
         return None if payload is None else payload.topic_key
+
+
+def _summed(total: int, step: int, entry: bytes) -> int:
+    return (total + step * digests.adjacency_digest(entry)) % digests.ACCUMULATOR_MODULUS

@@ -1,0 +1,235 @@
+"""What the two graph walks are asked and what they answer (graphs.md).
+
+Ranges of integers and names of kinds are checked by decoding; null means the same as omission. Numbers of roots and
+kinds, their distinctness and the class of the kinds are static rules: `problem` names the first one that is broken.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+from msgspec.structs import force_setattr
+
+from relatum import limits
+from relatum.core.ancestry import DependencyWork
+from relatum.core.ids import Ref, Scope
+from relatum.core.kinds import REGISTRY, Kind, kinds_of
+from relatum.core.records import Record
+from relatum.core.relations import Relation
+from relatum.core.wire import Closed, Millis, Sparse, Uuid, canonical_uuid
+
+Direction = Literal["both", "outgoing", "incoming"]
+RootStatus = Literal["included", "unavailable", "not_examined"]
+StopReason = Literal["depth_limit", "node_limit", "edge_limit", "scan_limit"]
+
+STOP_REASONS: tuple[StopReason, ...] = ("depth_limit", "node_limit", "edge_limit", "scan_limit")
+"""In the order in which an answer names them."""
+
+KINDS_DEFAULT = kinds_of("memory")
+
+
+def _bounds(least: int, greatest: int, default: int) -> Meta:
+    return Meta(extra_json_schema={"minimum": least, "maximum": greatest, "default": default})
+
+
+Roots = Annotated[tuple[Uuid, ...], Meta(extra_json_schema={"minItems": 1, "maxItems": limits.GRAPH_ROOTS_MAX})]
+TypedDepth = Annotated[int, _bounds(0, limits.GRAPH_DEPTH_MAX, limits.TYPED_DEPTH_DEFAULT)]
+EvidenceDepth = Annotated[int, _bounds(0, limits.GRAPH_DEPTH_MAX, limits.EVIDENCE_DEPTH_DEFAULT)]
+NodeLimit = Annotated[int, _bounds(1, limits.GRAPH_NODES_MAX, limits.GRAPH_NODES_DEFAULT)]
+EdgeLimit = Annotated[int, _bounds(1, limits.GRAPH_EDGES_MAX, limits.GRAPH_EDGES_DEFAULT)]
+ScanLimit = Annotated[int, _bounds(1, limits.GRAPH_SCAN_MAX, limits.GRAPH_SCAN_DEFAULT)]
+
+
+class TypedBounds(Closed, frozen=True, kw_only=True):
+    """What a typed walk goes by: the members of its query with every default filled in."""
+
+    direction: Direction
+    relation_kinds: tuple[Kind, ...]
+    max_depth: int
+    node_limit: int
+    edge_limit: int
+    scan_limit: int
+    include_derived: bool
+
+
+class TypedGraphQuery(Sparse, frozen=True, kw_only=True):
+    """Query of a typed graph. `relation_kinds` are of one class; without them the walk follows the class `memory`.
+
+    `include_derived` adds mined edges; there are none yet, so that it changes nothing.
+    """
+
+    root_record_ids: Roots
+    direction: Direction | None = "both"
+    relation_kinds: tuple[Kind, ...] | None = None
+    max_depth: TypedDepth | None = None
+    node_limit: NodeLimit | None = None
+    edge_limit: EdgeLimit | None = None
+    scan_limit: ScanLimit | None = None
+    include_derived: bool | None = False
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "root_record_ids", tuple(map(canonical_uuid, self.root_record_ids)))
+        _check_range(self.max_depth, 0, limits.GRAPH_DEPTH_MAX)
+        _check_range(self.node_limit, 1, limits.GRAPH_NODES_MAX)
+        _check_range(self.edge_limit, 1, limits.GRAPH_EDGES_MAX)
+        _check_range(self.scan_limit, 1, limits.GRAPH_SCAN_MAX)
+
+    def problem(self) -> str | None:
+        """The first static rule that the query breaks, in words; None for a sound one."""
+        return _roots_problem(self.root_record_ids) or _kinds_problem(self.relation_kinds)
+
+    def bounds(self) -> TypedBounds:
+        """The effective members."""
+        return TypedBounds(
+            direction=self.direction or "both",
+            relation_kinds=self.relation_kinds or KINDS_DEFAULT,
+            max_depth=_or_default(self.max_depth, limits.TYPED_DEPTH_DEFAULT),
+            node_limit=_or_default(self.node_limit, limits.GRAPH_NODES_DEFAULT),
+            edge_limit=_or_default(self.edge_limit, limits.GRAPH_EDGES_DEFAULT),
+            scan_limit=_or_default(self.scan_limit, limits.GRAPH_SCAN_DEFAULT),
+            include_derived=self.include_derived or False,
+        )
+
+
+class EvidenceBounds(Closed, frozen=True, kw_only=True):
+    """What an evidence walk goes by: the members of its query with every default filled in."""
+
+    max_depth: int
+    node_limit: int
+
+
+class EvidenceGraphQuery(Sparse, frozen=True, kw_only=True):
+    """Query of an evidence graph."""
+
+    root_record_ids: Roots
+    max_depth: EvidenceDepth | None = None
+    node_limit: NodeLimit | None = None
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "root_record_ids", tuple(map(canonical_uuid, self.root_record_ids)))
+        _check_range(self.max_depth, 0, limits.GRAPH_DEPTH_MAX)
+        _check_range(self.node_limit, 1, limits.GRAPH_NODES_MAX)
+
+    def problem(self) -> str | None:
+        """The first static rule that the query breaks, in words; None for a sound one."""
+        return _roots_problem(self.root_record_ids)
+
+    def bounds(self) -> EvidenceBounds:
+        """The effective members."""
+        return EvidenceBounds(
+            max_depth=_or_default(self.max_depth, limits.EVIDENCE_DEPTH_DEFAULT),
+            node_limit=_or_default(self.node_limit, limits.GRAPH_NODES_DEFAULT),
+        )
+
+
+class TypedGraphRead(Closed, frozen=True, kw_only=True):
+    """Body of `graph/typed`."""
+
+    contract_version: int
+    scope: Scope
+    query: TypedGraphQuery
+
+
+class EvidenceGraphRead(Closed, frozen=True, kw_only=True):
+    """Body of `graph/evidence`."""
+
+    contract_version: int
+    scope: Scope
+    query: EvidenceGraphQuery
+
+
+class GraphRoot(Closed, frozen=True, kw_only=True):
+    """What became of a root. `unavailable`: it can't be served; `not_examined`: `node_limit` left no room to look."""
+
+    record_id: Uuid
+    status: RootStatus
+
+
+class GraphNode(Closed, frozen=True, kw_only=True):
+    """An eligible record and its distance from the nearest root."""
+
+    record: Record
+    depth: int
+
+
+class EvidenceEdge(Closed, frozen=True, kw_only=True):
+    """`source` was derived from `target`."""
+
+    source: Ref
+    target: Ref
+    relation: Literal["derived_from"]
+
+
+class TypedCoverage(Closed, frozen=True, kw_only=True):
+    """How much a typed walk looked at, and why it stopped short of anything.
+
+    `records_examined` counts roots and neighbours looked up, missing ones too, and `record_bytes` their stored bytes.
+    `adjacency_entries_examined` counts a relation at each end it was met from, `relations_examined` counts it once.
+    """
+
+    complete: bool
+    stop_reasons: tuple[StopReason, ...]
+    records_examined: int
+    record_bytes: int
+    adjacency_entries_examined: int
+    relations_examined: int
+    relation_bytes: int
+    dependency_work: DependencyWork
+
+
+class EvidenceCoverage(Closed, frozen=True, kw_only=True):
+    """How much an evidence walk looked at, and why it stopped short of anything."""
+
+    complete: bool
+    stop_reasons: tuple[StopReason, ...]
+    records_examined: int
+    record_bytes: int
+    dependency_work: DependencyWork
+
+
+class TypedGraph(TypedBounds, frozen=True, kw_only=True):
+    """The neighbourhood of the roots. Edges keep the direction in which they were asserted."""
+
+    traversal_version: Literal["typed_relations_v1"]
+    evaluated_at_millis: Millis
+    roots: tuple[GraphRoot, ...]
+    nodes: tuple[GraphNode, ...]
+    edges: tuple[Relation, ...]
+    coverage: TypedCoverage
+
+
+class EvidenceGraph(EvidenceBounds, frozen=True, kw_only=True):
+    """The records that the roots were derived from, through every level."""
+
+    traversal_version: Literal["derived_ancestry_v1"]
+    evaluated_at_millis: Millis
+    roots: tuple[GraphRoot, ...]
+    nodes: tuple[GraphNode, ...]
+    edges: tuple[EvidenceEdge, ...]
+    coverage: EvidenceCoverage
+
+
+def _check_range(value: int | None, least: int, greatest: int) -> None:
+    if value is not None and not least <= value <= greatest:
+        raise ValueError(f"a limit lies between {least} and {greatest}")
+
+
+def _or_default(value: int | None, default: int) -> int:
+    return default if value is None else value
+
+
+def _roots_problem(record_ids: tuple[str, ...]) -> str | None:
+    if not 1 <= len(record_ids) <= limits.GRAPH_ROOTS_MAX or len(set(record_ids)) != len(record_ids):
+        return "root_record_ids must be 1 to 16 distinct ids"
+    return None
+
+
+def _kinds_problem(kinds: tuple[Kind, ...] | None) -> str | None:
+    if kinds is None:
+        return None
+    if not kinds or len(set(kinds)) != len(kinds):
+        return "relation_kinds must be distinct, and at least one"
+    if len({REGISTRY[kind].kind_class for kind in kinds}) > 1:
+        return "relation_kinds must be of one class"
+    return None

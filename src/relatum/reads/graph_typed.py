@@ -1,0 +1,183 @@
+"""The typed graph: a walk along relations, breadth first, from up to 16 records (graphs.md, typed graph).
+
+The walk takes the index entries of each node in the order of the contract and asks of each: may the relation be shown,
+may the record at its other end, and is there room for both? What there is no room for is deferred and tried once more
+at the end; what is left then is why the graph is not complete.
+
+What always holds: an edge is answered only between two answered nodes, and only if the relation is eligible; a graph is
+answered whole or not at all: over a budget it is refused, and damage met on the way is StorageInconsistency.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import asdict
+
+from relatum import limits
+from relatum.core.graphs import StopReason, TypedBounds, TypedCoverage, TypedGraph, TypedGraphQuery
+from relatum.core.ids import Ref
+from relatum.core.relations import StoredRelation, relation_view
+from relatum.core.state import RelationVersion
+from relatum.errors import Refusal, Refused, invalid
+from relatum.reads.graph_nodes import Node, Nodes, in_order
+from relatum.store import index
+from relatum.store.keys import Table
+from relatum.store.partition import Direction, PartitionReader
+
+_INDEXES: dict[str, tuple[Direction, ...]] = {
+    "both": (Table.OUTGOING, Table.INCOMING),
+    "outgoing": (Table.OUTGOING,),
+    "incoming": (Table.INCOMING,),
+}
+
+
+def typed_graph(partition: PartitionReader, now_millis: int, query: TypedGraphQuery) -> TypedGraph | Refusal:
+    """The neighbourhood of the roots within the limits of the query; a limit that cuts it is named in `coverage`.
+
+    400 `invalid_request` for a query that breaks a static rule, and over a budget: 8 MiB of records looked up, 4 MiB of
+    relations loaded, dependency work.
+    """
+    problem = query.problem()
+    if problem is not None:
+        return invalid(problem)
+    try:
+        return _Walk(partition, now_millis, query.bounds()).graph(query.root_record_ids)
+    except Refused as refused:
+        return refused.refusal
+
+
+class _Walk:
+    def __init__(self, partition: PartitionReader, now_millis: int, bounds: TypedBounds) -> None:
+        self._partition = partition
+        self._bounds = bounds
+        self._kinds = frozenset(bounds.relation_kinds)
+        self._nodes = Nodes(partition, now_millis, bounds.node_limit)
+        self._relations = _Relations(partition)
+        self._evidence_fails: dict[str, bool] = {}
+        self._edges: dict[str, StoredRelation] = {}
+        self._deferred: list[tuple[StoredRelation, StopReason]] = []
+        self._stops: set[StopReason] = set()
+        self._scanned = 0
+
+    def graph(self, root_ids: tuple[str, ...]) -> TypedGraph:
+        roots = tuple(map(self._nodes.root, root_ids))
+        if any(root.status == "not_examined" for root in roots):
+            self._stops.add("node_limit")
+        if not self._traverse():
+            self._stops.add("scan_limit")
+        self._visit_deferred()
+        return TypedGraph(
+            traversal_version="typed_relations_v1",
+            **asdict(self._bounds),
+            evaluated_at_millis=self._nodes.evaluator.now_millis,
+            roots=roots,
+            nodes=self._nodes.answer(),
+            edges=tuple(map(relation_view, self._edges.values())),
+            coverage=self._coverage(),
+        )
+
+    def _traverse(self) -> bool:
+        """Whether every index of every node was read to its end; the scan limit ends the traversal."""
+        return all(
+            self._read_index(direction, node)
+            for node in self._nodes.included
+            for direction in _INDEXES[self._bounds.direction]
+        )
+
+    def _read_index(self, direction: Direction, node: Node) -> bool:
+        end = node.ref
+        for entry in index.entries(self._partition, direction, end):
+            if self._scanned == self._bounds.scan_limit:
+                return False
+            self._scanned += 1
+            version = self._relations.take(entry.relation_id)
+            index.require_entry(entry, direction, end, version)
+            self._visit(version.relation, entry.other, node.depth)
+        return True
+
+    def _visit(self, relation: StoredRelation, neighbour: Ref, depth: int) -> None:
+        """What one entry adds to the graph. IMPORTANT: the order of the questions is part of the contract."""
+        if self._is_passed_over(relation, neighbour):
+            return
+        if self._nodes.includes(neighbour):
+            if not self._emit(relation):
+                self._deferred.append((relation, "edge_limit"))
+        elif depth == self._bounds.max_depth:
+            self._deferred.append((relation, "depth_limit"))
+        elif not self._nodes.look_up(neighbour.record_id):
+            self._deferred.append((relation, "node_limit"))
+        elif self._nodes.is_known_unsound(neighbour):
+            return
+        elif not self._emit(relation):
+            self._deferred.append((relation, "edge_limit"))
+        else:
+            self._nodes.include(neighbour, depth + 1)
+
+    def _is_passed_over(self, relation: StoredRelation, neighbour: Ref) -> bool:
+        return (
+            relation.relation_id in self._edges
+            or relation.input.kind not in self._kinds
+            or self._nodes.evaluator.own_reason(relation) is not None
+            or self._nodes.is_known_unsound(neighbour)
+            or self._has_invalid_evidence(relation)
+        )
+
+    def _has_invalid_evidence(self, relation: StoredRelation) -> bool:
+        known = self._evidence_fails.get(relation.relation_id)
+        if known is None:
+            known = self._nodes.evaluator.evidence_failure(relation.input.evidence_sources) is not None
+            self._evidence_fails[relation.relation_id] = known
+        return known
+
+    def _emit(self, relation: StoredRelation) -> bool:
+        """Makes the relation an edge, unless the edge limit leaves no room for it."""
+        if len(self._edges) == self._bounds.edge_limit:
+            return False
+        self._edges[relation.relation_id] = relation
+        return True
+
+    def _visit_deferred(self) -> None:
+        """Once more, in order of encounter: both ends may have been included meanwhile."""
+        for relation, reason in self._deferred:
+            if relation.relation_id in self._edges:
+                continue
+            ends = (relation.input.source, relation.input.target)
+            if all(map(self._nodes.includes, ends)):
+                if not self._emit(relation):
+                    self._stops.add("edge_limit")
+            elif not any(map(self._nodes.is_known_unsound, ends)):
+                self._stops.add(reason)
+
+    def _coverage(self) -> TypedCoverage:
+        return TypedCoverage(
+            complete=not self._stops,
+            stop_reasons=in_order(self._stops),
+            records_examined=self._nodes.examined,
+            record_bytes=self._nodes.record_bytes,
+            adjacency_entries_examined=self._scanned,
+            relations_examined=self._relations.examined,
+            relation_bytes=self._relations.stored_bytes,
+            dependency_work=self._nodes.work,
+        )
+
+
+class _Relations:
+    """The relations of one request, each loaded once."""
+
+    def __init__(self, partition: PartitionReader) -> None:
+        self.stored_bytes = 0
+        self._partition = partition
+        self._loaded: dict[str, RelationVersion] = {}
+
+    @property
+    def examined(self) -> int:
+        return len(self._loaded)
+
+    def take(self, relation_id: str) -> RelationVersion:
+        """The relation that an index entry names. Raises Refused (400) over the byte budget."""
+        version = self._loaded.get(relation_id)
+        if version is None:
+            version = self._loaded[relation_id] = index.indexed_relation(self._partition, relation_id)
+            self.stored_bytes += version.stored_bytes
+            if self.stored_bytes > limits.GRAPH_RELATION_BYTES_MAX:
+                raise Refused(invalid("the relations of the graph are over the byte budget"))
+        return version

@@ -1,0 +1,68 @@
+"""Reads of single relations: read, inspect, revision (relations.md, reads).
+
+What always holds: a relation is answered only after its rows have been checked against each other. Payloads of its
+endpoints are never answered.
+"""
+
+from __future__ import annotations
+
+from relatum.core.eligibility import Evaluator, RelationEligibility
+from relatum.core.receipts import RelationReceipt
+from relatum.core.relations import Relation, relation_view
+from relatum.core.wire import Closed
+from relatum.errors import Refusal, Refused, StorageInconsistency, missing
+from relatum.store import integrity
+from relatum.store.partition import PartitionReader
+
+
+class RelationInspection(Closed, frozen=True, kw_only=True):
+    """A retained relation in whatever state, and the verdict on it. Also the form of an entry of a page."""
+
+    relation: Relation
+    eligibility: RelationEligibility
+
+
+class RelationHistory(Closed, frozen=True, kw_only=True):
+    """A relation as it was at one revision, and the receipt of the command that brought that revision."""
+
+    relation: Relation
+    receipt: RelationReceipt
+
+
+def read(partition: PartitionReader, now_millis: int, relation_id: str) -> Relation | Refusal:
+    """An eligible relation. 404 `record_not_found` for every other id; 400 over a budget."""
+    version = partition.relation(relation_id)
+    if version is None:
+        return missing()
+    integrity.verify_relation(partition, version)
+    try:
+        eligible = Evaluator(partition, now_millis).relation_is_eligible(version.relation)
+    except Refused as refused:
+        return refused.refusal
+    return relation_view(version.relation) if eligible else missing()
+
+
+def inspect(partition: PartitionReader, now_millis: int, relation_id: str) -> RelationInspection | Refusal:
+    """A retained relation in whatever state and the verdict on it. 404 if absent; 400 over a budget."""
+    version = partition.relation(relation_id)
+    if version is None:
+        return missing()
+    integrity.verify_relation(partition, version)
+    try:
+        eligibility = Evaluator(partition, now_millis).explain_relation(version.relation)
+    except Refused as refused:
+        return refused.refusal
+    return RelationInspection(relation=relation_view(version.relation), eligibility=eligibility)
+
+
+def revision(partition: PartitionReader, relation_id: str, number: int) -> RelationHistory | Refusal:
+    """A relation as of revision `number`, eligible or not, and the receipt of it. 404 if there was no such revision."""
+    current = partition.relation(relation_id)
+    if current is None or number > current.relation.revision:
+        return missing()
+    version = partition.relation_revision(relation_id, number)
+    if version is None:
+        raise StorageInconsistency("a revision of a relation is missing")
+    return RelationHistory(
+        relation=relation_view(version.relation), receipt=integrity.relation_receipt(partition, version)
+    )

@@ -1,0 +1,58 @@
+"""The adjacency index, read with proof that nothing of it is missing (graphs.md, rule 7).
+
+Each record at an exact revision has two indexes, of its outgoing and of its incoming relations, and one header that
+counts the entries of each and sums their digests. What always holds: whoever has read an index to its end has read
+every entry that was ever put there and not taken away, or was told StorageInconsistency.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from relatum.core import digests
+from relatum.core.ids import Ref
+from relatum.core.state import RelationVersion
+from relatum.errors import StorageInconsistency
+from relatum.store.keys import Table
+from relatum.store.partition import Direction, PartitionReader
+from relatum.store.rows import AdjacencyEntry
+
+
+def entries(partition: PartitionReader, direction: Direction, end: Ref) -> Iterator[AdjacencyEntry]:
+    """The entries of one index in ascending relation id. Its header is checked after the last one was taken.
+
+    A reader that stops early has not read the index to its end, and the sum is not checked.
+    """
+    header = partition.completeness(end)
+    if header is None:
+        raise StorageInconsistency("a completeness header is missing")
+    if direction is Table.OUTGOING:
+        expected_count, expected_sum = header.outgoing_count, header.outgoing_sum
+    else:
+        expected_count, expected_sum = header.incoming_count, header.incoming_sum
+    count = total = 0
+    for entry, summand in partition.adjacency(direction, end):
+        count += 1
+        total += summand
+        if count > expected_count:
+            raise StorageInconsistency("an index has more entries than its header counts")
+        yield entry
+    if count != expected_count or total % digests.ACCUMULATOR_MODULUS != expected_sum:
+        raise StorageInconsistency("an index does not match its completeness header")
+
+
+def indexed_relation(partition: PartitionReader, relation_id: str) -> RelationVersion:
+    """The current relation that an index entry names, equal to its newest revision."""
+    version = partition.relation(relation_id)
+    if version is None:
+        raise StorageInconsistency("a relation of an index is missing")
+    return version
+
+
+def require_entry(entry: AdjacencyEntry, direction: Direction, end: Ref, version: RelationVersion) -> None:
+    """Raises StorageInconsistency unless an entry says of its relation what the relation says of itself."""
+    relation = version.relation
+    given = relation.input
+    own, other = (given.source, given.target) if direction is Table.OUTGOING else (given.target, given.source)
+    if not (relation.indexed and own == end and other == entry.other and given.kind == entry.kind):
+        raise StorageInconsistency("an index entry does not match its relation")

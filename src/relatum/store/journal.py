@@ -1,0 +1,166 @@
+"""The journal of a change stream, checked wherever it is used (feeds.md, journals).
+
+Opening one checks its tip: the last entry is there, follows from the one before it, matches the head, and nothing lies
+beyond it. A cursor is recognised, and an entry handed out, only after its link was computed again and its change was
+compared with the revision and the receipt that it tells of. The writer opens a journal before it extends it, so that a
+broken one never grows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from typing import NamedTuple, Self, assert_never
+
+from relatum.core import digests, journal
+from relatum.core.changes import JournalHead, RecordChange, RecordEntry, RelationChange, RelationEntry
+from relatum.core.cursors import Cursor
+from relatum.core.events import RecordEvent, RelationEvent
+from relatum.core.feeds import Change
+from relatum.core.streams import Stream
+from relatum.errors import JournalBroken, StorageInconsistency
+from relatum.store import integrity
+from relatum.store.partition import PartitionReader
+
+Entry = RelationEntry | RecordEntry
+
+
+class Position(NamedTuple):
+    """A place in a journal: how many entries lie before it, and their prefix digest."""
+
+    sequence: int
+    digest: bytes
+
+
+class Journal:
+    """The journal of an active stream, as one reader shows it. Raises JournalBroken where stored rows contradict it."""
+
+    def __init__(self, partition: PartitionReader, stream: Stream, tip: JournalHead) -> None:
+        """Takes a tip that is known to be sound; callers use `open`."""
+        self.tip = tip
+        self._partition = partition
+        self._stream = stream
+
+    @classmethod
+    def open(cls, partition: PartitionReader, stream: Stream) -> Self | None:
+        """The journal with its tip checked; None where the stream is not active."""
+        with _breaking(partition, stream):
+            tip = partition.head().streams.get(stream)
+            entries = partition.entries(stream, tip.sequence if tip else 0)
+            _require(next(entries, None) is None, "entries lie beyond the tip of a journal")
+            if tip is None:
+                return None
+            opened = cls(partition, stream, tip)
+            _require(opened._at(tip.sequence).digest == tip.prefix_digest, "a journal's tip is not its last entry")
+            return opened
+
+    @property
+    def baseline(self) -> Cursor:
+        """The position before the first entry."""
+        return self._cursor(self._baseline())
+
+    @property
+    def high_watermark(self) -> Cursor:
+        """The position after the last entry."""
+        return self._cursor(Position(self.tip.sequence, self.tip.prefix_digest))
+
+    def holds(self, cursor: Cursor) -> bool:
+        """Whether a well-formed cursor is a position of this journal, baseline and tip included."""
+        if cursor.journal_id != self.tip.journal_id or cursor.sequence > self.tip.sequence:
+            return False
+        with _breaking(self._partition, self._stream):
+            if cursor.sequence > 0:
+                self._check_change(self._entry(cursor.sequence))
+            return cursor.prefix_digest == self._at(cursor.sequence).digest.hex()
+
+    def changes(self, after: Cursor, limit: int) -> Iterator[tuple[Cursor, Change]]:
+        """Up to `limit` changes that follow `after`, each with the position after it, ascending and without a gap.
+
+        `after` is a position of this journal.
+        """
+        position = Position(after.sequence, bytes.fromhex(after.prefix_digest))
+        wanted = min(limit, self.tip.sequence - position.sequence)
+        with _breaking(self._partition, self._stream):
+            for sequence, entry in islice(self._partition.entries(self._stream, position.sequence), wanted):
+                _require(sequence == position.sequence + 1, "a journal entry is missing")
+                self._check_link(position, entry)
+                self._check_change(entry)
+                position = Position(sequence, entry.prefix_digest)
+                yield self._cursor(position), entry.change
+            _require(position.sequence == after.sequence + wanted, "a journal entry is missing")
+
+    def _baseline(self) -> Position:
+        workspace, journal_id = self._partition.workspace_id, self.tip.journal_id
+        return Position(0, digests.baseline_digest(workspace, self._stream, journal_id))
+
+    def _cursor(self, position: Position) -> Cursor:
+        return Cursor(
+            version=1,
+            stream=self._stream,
+            journal_id=self.tip.journal_id,
+            sequence=position.sequence,
+            prefix_digest=position.digest.hex(),
+        )
+
+    def _at(self, sequence: int) -> Position:
+        """A position, the link that leads there checked."""
+        if sequence == 0:
+            return self._baseline()
+        first = sequence == 1
+        before = self._baseline() if first else Position(sequence - 1, self._entry(sequence - 1).prefix_digest)
+        entry = self._entry(sequence)
+        self._check_link(before, entry)
+        return Position(sequence, entry.prefix_digest)
+
+    def _entry(self, sequence: int) -> Entry:
+        entry = self._partition.entry(self._stream, sequence)
+        if entry is None:
+            raise StorageInconsistency("a journal entry is missing")
+        return entry
+
+    def _check_link(self, before: Position, entry: Entry) -> None:
+        prefix = JournalHead(journal_id=self.tip.journal_id, sequence=before.sequence, prefix_digest=before.digest)
+        workspace = self._partition.workspace_id
+        expected = digests.prefix_digest(workspace, self._stream, prefix, entry.nonce, entry.change)
+        _require(entry.prefix_digest == expected, "a journal entry does not follow from the one before it")
+
+    def _check_change(self, entry: Entry) -> None:
+        event, expected = _told_by(self._partition, entry.change)
+        _require(entry.change == expected, "a change does not match the revision and receipt that it tells of")
+        _require(
+            entry.commit_sequence == event.sequence and entry.nonce in event.nonces,
+            "a journal entry does not match its event",
+        )
+
+
+def _told_by(partition: PartitionReader, change: Change) -> tuple[RelationEvent | RecordEvent, Change]:
+    """The event that a change speaks of, and the change as its retained revision and its receipt tell it."""
+    match change:
+        case RelationChange():
+            relation = partition.relation_revision(change.relation_id, change.relation_revision)
+            if relation is not None:
+                related = integrity.relation_event(partition, relation)
+                return related, journal.relation_change(related.receipt, relation.relation.input)
+        case RecordChange():
+            record = partition.record_revision(change.record_id, change.record_revision)
+            if record is not None:
+                recorded = integrity.record_event(partition, record)
+                return recorded, journal.record_change(recorded.receipt)
+        case _:
+            assert_never(change)
+    raise StorageInconsistency("a change tells of a revision that is missing")
+
+
+@contextmanager
+def _breaking(partition: PartitionReader, stream: Stream) -> Iterator[None]:
+    """Says of an inconsistency which stream it breaks."""
+    try:
+        yield
+    except StorageInconsistency as error:
+        raise JournalBroken(str(error), partition.workspace_id, stream) from error
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise StorageInconsistency(message)

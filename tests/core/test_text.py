@@ -1,0 +1,59 @@
+"""String classes: their lengths are bytes, blank is what Unicode calls white space, control characters are Cc."""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+from collections.abc import Callable
+
+import pytest
+
+from relatum import limits
+from relatum.core import text
+
+NAMES: list[tuple[Callable[[str], bool], int]] = [
+    (text.is_identifier, limits.IDENTIFIER_BYTES_MAX),
+    (text.is_idempotency_key, limits.KEY_BYTES_MAX),
+    (text.is_consumer_id, limits.CONSUMER_BYTES_MAX),
+    (text.is_method, limits.METHOD_BYTES_MAX),
+    (text.is_evidence_ref, limits.EVIDENCE_REF_BYTES_MAX),
+]
+BLANK = ["", " ", "\u00a0", "\u2003\u3000", "\u2028"]
+WITH_CONTROL = ["a\x00", "\x1fa", "a\x7fb", "a\x80", "\x85a", "a\x9f", "line\nbreak", "tab\tstop"]
+ODD_BUT_SOUND = ["a", " a ", "Ω", "a\u200b", "\u00ad", "💡", "e\u0301", "𐀀"]
+
+
+@pytest.mark.parametrize(("is_one", "bytes_max"), NAMES)
+@pytest.mark.parametrize("letter", ["a", "é", "語", "💡"])
+def test_the_length_of_a_name_is_bounded_in_bytes(is_one: Callable[[str], bool], bytes_max: int, letter: str) -> None:
+    size = len(letter.encode())
+    fitting = letter * (bytes_max // size) + "a" * (bytes_max % size)
+    assert bytes_max == len(fitting.encode())
+    assert is_one(fitting)
+    assert not is_one(fitting + "a")
+
+
+@pytest.mark.parametrize("name", BLANK + WITH_CONTROL)
+def test_no_name_is_blank_or_has_a_control_character(name: str) -> None:
+    assert [False] * len(NAMES) == [is_one(name) for is_one, _ in NAMES]
+
+
+@pytest.mark.parametrize("name", ODD_BUT_SOUND)
+def test_any_other_text_is_a_name_as_it_is(name: str) -> None:
+    assert [True] * len(NAMES) == [is_one(name) for is_one, _ in NAMES]
+
+
+def test_control_characters_are_exactly_those_of_category_cc() -> None:
+    characters = (chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code <= 0xDFFF)
+    wrong = [one for one in characters if text.is_identifier("a" + one) == (unicodedata.category(one) == "Cc")]
+    assert [] == wrong
+
+
+@pytest.mark.parametrize("digest", ["0" * 64, "0123456789abcdef" * 4])
+def test_a_digest_is_64_lower_case_hex_digits(digest: str) -> None:
+    assert text.is_digest(digest)
+
+
+@pytest.mark.parametrize("other", ["", "0" * 63, "0" * 65, "A" * 64, "g" * 64, "0" * 63 + "\n", "0" * 64 + "\n", "٠" * 64])
+def test_nothing_else_is_a_digest(other: str) -> None:
+    assert not text.is_digest(other)
