@@ -102,6 +102,15 @@ class StorageInconsistency(Failure):
     """Stored bytes contradict each other: 500 `storage_inconsistency`, nothing partial is answered."""
 
 
+class JournalBroken(StorageInconsistency):
+    """A change stream contradicts itself or what it tells of: no further command may extend it."""
+
+    def __init__(self, message: str, workspace_id: str, stream: str) -> None:
+        super().__init__(message)
+        self.workspace_id = workspace_id
+        self.stream = stream
+
+
 class StorageFailure(Failure):
     """The engine or the disk failed: the writer is poisoned, published state stays readable."""
 

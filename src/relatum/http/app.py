@@ -1,0 +1,99 @@
+"""The ASGI application: from a table of routes to whatever answers a path and a method.
+
+Always holds: an unknown path is 404 and a wrong method 405, before anything else is looked at, in the envelope of every
+other error. A path without a parameter is found by one look-up, however many routes there are.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from starlette.routing import BaseRoute, Match, Router
+from starlette.routing import Route as PatternRoute
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from relatum.errors import Refusal
+from relatum.http import errors
+from relatum.http.endpoint import Endpoint
+from relatum.http.responses import Header, write
+from relatum.http.routes import AnyRoute, PublicRoute
+from relatum.http.services import Services
+
+_NO_ROUTE: Final = "(none)"
+"""Stands for the route in metrics where there is none: a path that a client made up is no label."""
+
+
+def application(routes: Iterable[AnyRoute], services: Services) -> Router:
+    """What serves `routes`."""
+    methods: dict[str, dict[str, ASGIApp]] = defaultdict(dict)
+    for route in routes:
+        methods[route.path] |= _endpoints(route, services)
+    paths = {path: _Methods(endpoints, services) for path, endpoints in methods.items()}
+    exact = {path: endpoint for path, endpoint in paths.items() if "{" not in path}
+    patterns = [PatternRoute(path, endpoint) for path, endpoint in paths.items() if "{" in path]
+    return Router(
+        [_ExactPaths(exact), *patterns], redirect_slashes=False, default=_Refusing(errors.NOT_FOUND, services)
+    )
+
+
+def _endpoints(route: AnyRoute, services: Services) -> Mapping[str, ASGIApp]:
+    if isinstance(route, PublicRoute):
+        endpoint: ASGIApp = _Public(route, services)
+        return {"GET": endpoint, "HEAD": endpoint}
+    endpoint = Endpoint(route, services)
+    return {"GET": endpoint, "HEAD": endpoint} if route.method == "GET" else {"POST": endpoint}
+
+
+class _ExactPaths(BaseRoute):
+    def __init__(self, endpoints: Mapping[str, ASGIApp]) -> None:
+        self._endpoints = endpoints
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        endpoint = self._endpoints.get(scope["path"])
+        return (Match.NONE, {}) if endpoint is None else (Match.FULL, {"endpoint": endpoint})
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        endpoint: ASGIApp = scope["endpoint"]
+        await endpoint(scope, receive, send)
+
+
+class _Methods:
+    """One path: an endpoint for each method it takes."""
+
+    def __init__(self, endpoints: Mapping[str, ASGIApp], services: Services) -> None:
+        self._endpoints = endpoints
+        allow = (b"allow", ", ".join(sorted(endpoints)).encode())
+        self._refusing = _Refusing(errors.METHOD_NOT_ALLOWED, services, allow)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        endpoint = self._endpoints.get(scope["method"], self._refusing)
+        await endpoint(scope, receive, send)
+
+
+class _Public:
+    def __init__(self, route: PublicRoute, services: Services) -> None:
+        self._route = route
+        self._services = services
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            response = self._route.respond(self._services)
+        except Exception as error:  # noqa: BLE001 - as for every other route
+            self._services.log.failure("a request failed inside the server", error, route=self._route.path)
+            response = errors.refused(errors.INTERNAL)
+        await write(send, response)
+        self._services.metrics.requests(self._route.path, str(response.status)).inc()
+
+
+class _Refusing:
+    """Answers every request with the same refusal."""
+
+    def __init__(self, refusal: Refusal, services: Services, *headers: Header) -> None:
+        self._response = errors.refused(refusal, *headers)
+        self._counter = services.metrics.requests(_NO_ROUTE, str(refusal.status))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await write(send, self._response)
+        self._counter.inc()

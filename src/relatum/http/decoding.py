@@ -1,0 +1,116 @@
+"""From the bytes of a request to the types of a route (transport.md, schema and strict JSON).
+
+Here: a bounded read of the body, and one typed decode of it or of the query string. Not here: static rules.
+
+Always holds: of a body no more than its limit is kept. A refusal names the place by member names of the contract and
+array positions; nothing else of what was sent is repeated.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final, Generic, TypeVar
+from urllib.parse import parse_qsl
+
+import msgspec
+from starlette.types import Receive
+
+from relatum.errors import Refusal, invalid
+from relatum.http import strict_json
+from relatum.http.errors import TOO_LARGE
+
+Decoded = TypeVar("Decoded")
+
+_PLACE: Final = re.compile(r" - at `\$((?:\.\w+|\[[0-9]+\])+)`$", re.ASCII)
+_NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_FAULTS: Final = (
+    ("Object contains unknown field", "an unknown member"),
+    ("Object missing required field", "a required member is missing"),
+    ("Expected", "a member of the wrong type"),
+    ("Invalid", "a value that is none of the permitted ones"),
+    ("not a UUID", "an id that is no UUID"),
+    ("", "a value out of range"),
+)
+
+
+class ClientGone(Exception):
+    """The client closed its connection before the request was complete."""
+
+
+async def read_body(receive: Receive, bytes_max: int) -> bytes | Refusal:
+    """The body as it arrives; 413 as soon as it is longer than `bytes_max`, whatever its `Content-Length` said."""
+    chunks: list[bytes] = []
+    length = 0
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise ClientGone
+        chunk: bytes = message.get("body", b"")
+        length += len(chunk)
+        if length > bytes_max:
+            return TOO_LARGE
+        if not message.get("more_body", False):
+            return b"".join([*chunks, chunk]) if chunks else chunk
+        chunks.append(chunk)
+
+
+class BodyDecoder(Generic[Decoded]):
+    """Decodes the bodies of one type."""
+
+    def __init__(self, kind: type[Decoded]) -> None:
+        self._decoder = msgspec.json.Decoder(kind)
+        self._names = _member_names(kind)
+
+    def decode(self, body: bytes) -> Decoded | Refusal:
+        """The typed body, or 400."""
+        try:
+            strict_json.check(body)
+            return self._decoder.decode(body)
+        except strict_json.StrictJsonError as error:
+            return invalid(str(error))
+        except msgspec.ValidationError as error:
+            return invalid(f"the body has {_described(str(error), self._names)}")
+        except msgspec.DecodeError:
+            return invalid("the body is not well-formed JSON")
+
+
+class QueryDecoder(Generic[Decoded]):
+    """Decodes the query strings of one type: no unknown names, none twice, integers in plain decimal digits."""
+
+    def __init__(self, kind: type[Decoded]) -> None:
+        self._kind = kind
+        self._names = _member_names(kind)
+
+    def decode(self, query: bytes) -> Decoded | Refusal:
+        """The typed parameters, or 400."""
+        try:
+            pairs = parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict")
+        except ValueError:
+            return invalid("the query string is not UTF-8")
+        given = dict(pairs)
+        if len(given) != len(pairs):
+            return invalid("the query string repeats a name")
+        try:
+            decoded = msgspec.convert(given, self._kind, strict=False)
+        except msgspec.ValidationError as error:
+            return invalid(f"the query string has {_described(str(error), self._names)}")
+        for name, text in given.items():
+            value = getattr(decoded, name)
+            if isinstance(value, int) and str(value) != text:
+                return invalid("the query string has an integer in another form than decimal digits")
+        return decoded
+
+
+def _described(fault: str, names: frozenset[str]) -> str:
+    """A decoder's message in words of ours: it may quote what was sent, an unknown member's name for one."""
+    kind = next(words for beginning, words in _FAULTS if fault.startswith(beginning))
+    place = _PLACE.search(fault)
+    if place is None or not names.issuperset(_NAME.findall(place[1])):
+        return kind
+    return f"{kind} at {place[1].removeprefix('.')}"
+
+
+def _member_names(kind: Any) -> frozenset[str]:
+    """Every member name of a type at any depth."""
+    _, components = msgspec.json.schema_components([kind])
+    return frozenset(name for component in components.values() for name in component.get("properties", ()))

@@ -1,0 +1,247 @@
+"""Company administration within one workspace: what its members can read, through the same functions (company.md).
+
+Always holds: static rules are tested before the workspace is looked for; an absent workspace, one of another company,
+and an absent id in a workspace of the company are one and the same 404.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal, TypedDict
+
+from relatum.core.company import (
+    CompanyEvidenceGraphRead,
+    CompanyRecordQuery,
+    CompanyRecordRead,
+    CompanyRelationQuery,
+    CompanyRelationRead,
+    CompanyRelationRevisionRead,
+    CompanyTypedGraphRead,
+    WorkspaceRead,
+)
+from relatum.core.graphs import EvidenceGraph, TypedGraph
+from relatum.core.wire import Closed
+from relatum.errors import Refusal, invalid
+from relatum.http.routes import Route, reading, scanning
+from relatum.http.services import Call
+from relatum.limits import CONTRACT_VERSION
+from relatum.reads import company, record_query, records, relation_query, relations
+from relatum.reads.company import Entered, Workspace
+from relatum.reads.graph_evidence import evidence_graph
+from relatum.reads.graph_typed import typed_graph
+from relatum.reads.record_query import CompanyRecordPage
+from relatum.reads.records import RecordInspection
+from relatum.reads.relation_query import RelationPage
+from relatum.reads.relations import RelationHistory, RelationInspection
+from relatum.store.view import LedgerView
+
+
+class _WorkspaceAnswer(Closed, frozen=True, kw_only=True):
+    contract_version: Literal[1]
+    company_id: str
+    workspace: Workspace
+
+
+class CompanyRecordQueryAnswer(_WorkspaceAnswer, frozen=True, kw_only=True):
+    """A page of a workspace's records, each with the verdict on it."""
+
+    page: CompanyRecordPage
+
+
+class CompanyRecordInspectAnswer(_WorkspaceAnswer, frozen=True, kw_only=True):
+    """A retained record of a workspace and the verdict on it."""
+
+    inspection: RecordInspection
+
+
+class CompanyTypedGraphAnswer(_WorkspaceAnswer, frozen=True, kw_only=True):
+    """The neighbourhood of some records of a workspace."""
+
+    graph: TypedGraph
+
+
+class CompanyEvidenceGraphAnswer(_WorkspaceAnswer, frozen=True, kw_only=True):
+    """What some records of a workspace were derived from."""
+
+    graph: EvidenceGraph
+
+
+class CompanyRelationInspectAnswer(_WorkspaceAnswer, frozen=True, kw_only=True):
+    """A retained relation of a workspace and the verdict on it."""
+
+    inspection: RelationInspection
+
+
+class CompanyRelationRevisionAnswer(_WorkspaceAnswer, frozen=True, kw_only=True):
+    """A relation of a workspace as it was at one revision, with the receipt of that revision."""
+
+    history: RelationHistory
+
+
+class CompanyRelationQueryAnswer(_WorkspaceAnswer, frozen=True, kw_only=True):
+    """A page of a workspace's relations, each with the verdict on it."""
+
+    page: RelationPage
+
+
+class _Head(TypedDict):
+    contract_version: Literal[1]
+    company_id: str
+    workspace: Workspace
+
+
+def query_records(call: Call[CompanyRecordQuery], view: LedgerView) -> CompanyRecordQueryAnswer | Refusal:
+    """A page of retained records, or of those eligible now."""
+    entered = _entered(call, view)
+    if isinstance(entered, Refusal):
+        return entered
+    found = record_query.company_query(entered.reader, view.now_millis, view.store_key, call.body.filter)
+    return found if isinstance(found, Refusal) else CompanyRecordQueryAnswer(**_head(entered), page=found)
+
+
+def inspect_record(call: Call[CompanyRecordRead], view: LedgerView) -> CompanyRecordInspectAnswer | Refusal:
+    """One retained record, whatever its state."""
+    entered = _entered(call, view)
+    if isinstance(entered, Refusal):
+        return entered
+    found = records.inspect(entered.reader, view.now_millis, call.body.record_id)
+    return found if isinstance(found, Refusal) else CompanyRecordInspectAnswer(**_head(entered), inspection=found)
+
+
+def typed(call: Call[CompanyTypedGraphRead], view: LedgerView) -> CompanyTypedGraphAnswer | Refusal:
+    """A walk along relations: of what is eligible, as for everybody."""
+    problem = call.body.query.problem()
+    entered = _entered(call, view) if problem is None else invalid(problem)
+    if isinstance(entered, Refusal):
+        return entered
+    found = typed_graph(entered.reader, view.now_millis, call.body.query)
+    return found if isinstance(found, Refusal) else CompanyTypedGraphAnswer(**_head(entered), graph=found)
+
+
+def evidence(call: Call[CompanyEvidenceGraphRead], view: LedgerView) -> CompanyEvidenceGraphAnswer | Refusal:
+    """A walk back along derivations: of what is eligible, as for everybody."""
+    problem = call.body.query.problem()
+    entered = _entered(call, view) if problem is None else invalid(problem)
+    if isinstance(entered, Refusal):
+        return entered
+    found = evidence_graph(entered.reader, view.now_millis, call.body.query)
+    return found if isinstance(found, Refusal) else CompanyEvidenceGraphAnswer(**_head(entered), graph=found)
+
+
+def inspect_relation(call: Call[CompanyRelationRead], view: LedgerView) -> CompanyRelationInspectAnswer | Refusal:
+    """One retained relation, whatever its state."""
+    entered = _entered(call, view)
+    if isinstance(entered, Refusal):
+        return entered
+    found = relations.inspect(entered.reader, view.now_millis, call.body.relation_id)
+    return found if isinstance(found, Refusal) else CompanyRelationInspectAnswer(**_head(entered), inspection=found)
+
+
+def relation_revision(
+    call: Call[CompanyRelationRevisionRead], view: LedgerView
+) -> CompanyRelationRevisionAnswer | Refusal:
+    """One revision of a relation."""
+    entered = _entered(call, view)
+    if isinstance(entered, Refusal):
+        return entered
+    found = relations.revision(entered.reader, call.body.relation_id, call.body.revision)
+    return found if isinstance(found, Refusal) else CompanyRelationRevisionAnswer(**_head(entered), history=found)
+
+
+def query_relations(call: Call[CompanyRelationQuery], view: LedgerView) -> CompanyRelationQueryAnswer | Refusal:
+    """A page of retained relations."""
+    entered = _entered(call, view)
+    if isinstance(entered, Refusal):
+        return entered
+    found = relation_query.query(entered.reader, view.now_millis, view.store_key, call.body.filter)
+    return found if isinstance(found, Refusal) else CompanyRelationQueryAnswer(**_head(entered), page=found)
+
+
+def _entered(call: Call[WorkspaceRead], view: LedgerView) -> Entered | Refusal:
+    return company.enter(view, call.credential.company_id, call.body.workspace_id)
+
+
+def _head(entered: Entered) -> _Head:
+    """The members with which every answer begins."""
+    workspace = entered.workspace
+    return _Head(contract_version=CONTRACT_VERSION, company_id=workspace.company_id, workspace=workspace)
+
+
+ROUTES: Final = (
+    Route(
+        path="/api/v1/company/memory/records/query",
+        tag="company",
+        summary="Search a workspace's records, page by page",
+        access="admin",
+        takes=CompanyRecordQuery,
+        answers=CompanyRecordQueryAnswer,
+        handle=scanning(query_records),
+        slot=True,
+        refuses=("invalid_request", "record_not_found"),
+    ),
+    Route(
+        path="/api/v1/company/memory/records/inspect",
+        tag="company",
+        summary="Look at a record of a workspace and at the reasons of its eligibility",
+        access="admin",
+        takes=CompanyRecordRead,
+        answers=CompanyRecordInspectAnswer,
+        handle=reading(inspect_record),
+        slot=True,
+        refuses=("invalid_request", "record_not_found"),
+    ),
+    Route(
+        path="/api/v1/company/memory/graph/typed",
+        tag="company",
+        summary="Walk along relations from up to 16 records of a workspace",
+        access="admin",
+        takes=CompanyTypedGraphRead,
+        answers=CompanyTypedGraphAnswer,
+        handle=scanning(typed),
+        slot=True,
+        refuses=("invalid_request", "record_not_found"),
+    ),
+    Route(
+        path="/api/v1/company/memory/graph/evidence",
+        tag="company",
+        summary="Walk from up to 16 records of a workspace to what they were derived from",
+        access="admin",
+        takes=CompanyEvidenceGraphRead,
+        answers=CompanyEvidenceGraphAnswer,
+        handle=scanning(evidence),
+        slot=True,
+        refuses=("invalid_request", "record_not_found"),
+    ),
+    Route(
+        path="/api/v1/company/memory/relations/inspect",
+        tag="company",
+        summary="Look at a relation of a workspace and at the reason of its eligibility",
+        access="admin",
+        takes=CompanyRelationRead,
+        answers=CompanyRelationInspectAnswer,
+        handle=reading(inspect_relation),
+        slot=True,
+        refuses=("invalid_request", "record_not_found"),
+    ),
+    Route(
+        path="/api/v1/company/memory/relations/revision",
+        tag="company",
+        summary="Look at a relation of a workspace as it was at one revision",
+        access="admin",
+        takes=CompanyRelationRevisionRead,
+        answers=CompanyRelationRevisionAnswer,
+        handle=reading(relation_revision),
+        slot=True,
+        refuses=("invalid_request", "record_not_found"),
+    ),
+    Route(
+        path="/api/v1/company/memory/relations/query",
+        tag="company",
+        summary="Search a workspace's relations, page by page",
+        access="admin",
+        takes=CompanyRelationQuery,
+        answers=CompanyRelationQueryAnswer,
+        handle=scanning(query_relations),
+        slot=True,
+        refuses=("invalid_request", "record_not_found"),
+    ),
+)

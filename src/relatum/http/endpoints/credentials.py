@@ -1,0 +1,185 @@
+"""Credentials of the caller's company: issue, list, read, rotate, revoke, change of authority (access.md, credentials).
+
+Always holds: an unknown credential and one of another company are one and the same 403.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from relatum.core.access import Authority, Credential, CredentialSpec
+from relatum.core.ids import company_partition
+from relatum.core.queries import CredentialsQuery
+from relatum.core.wire import Closed, Revision, Uuid, check_u64
+from relatum.errors import Refusal
+from relatum.http import errors
+from relatum.http.endpoints.identity import CredentialAnswer
+from relatum.http.routes import Route, reading, scanning
+from relatum.http.services import Call, Nothing
+from relatum.ledger import IssuedCredential
+from relatum.limits import CONTRACT_VERSION
+from relatum.reads import credentials
+from relatum.store.view import LedgerView
+
+
+class CredentialIssue(Closed, frozen=True, kw_only=True):
+    """Body of `POST credentials`."""
+
+    contract_version: int
+    spec: CredentialSpec
+
+
+class CredentialChange(Closed, frozen=True, kw_only=True):
+    """Body of `rotate` and `revoke`."""
+
+    contract_version: int
+    expected_revision: Revision
+
+    def __post_init__(self) -> None:
+        check_u64(self.expected_revision)
+
+
+class AuthorityChange(CredentialChange, frozen=True, kw_only=True):
+    """Body of `scope-authority`."""
+
+    authority: Authority
+
+
+class IssuedAnswer(Closed, frozen=True, kw_only=True):
+    """A credential and its new secret, which is shown this once."""
+
+    contract_version: Literal[1]
+    credential: Credential
+    secret: str
+
+
+class CredentialsAnswer(Closed, frozen=True, kw_only=True):
+    """The company's credentials ascending by id; `next_after` where more follow."""
+
+    contract_version: Literal[1]
+    credentials: tuple[Credential, ...]
+    next_after: Uuid | None
+
+
+async def issue(call: Call[CredentialIssue]) -> IssuedAnswer | Refusal:
+    """A new credential."""
+    return _issued(await call.ledger.issue_credential(call.credential, call.body.spec))
+
+
+async def rotate(call: Call[CredentialChange]) -> IssuedAnswer | Refusal:
+    """A new secret for a credential."""
+    revision = call.body.expected_revision
+    return _issued(await call.ledger.rotate_credential(call.credential, call.path_id, revision))
+
+
+async def revoke(call: Call[CredentialChange]) -> CredentialAnswer | Refusal:
+    """The end of a credential."""
+    revision = call.body.expected_revision
+    return _changed(await call.ledger.revoke_credential(call.credential, call.path_id, revision))
+
+
+async def change_authority(call: Call[AuthorityChange]) -> CredentialAnswer | Refusal:
+    """Other scopes for a credential."""
+    body = call.body
+    return _changed(
+        await call.ledger.change_scope_authority(call.credential, call.path_id, body.expected_revision, body.authority)
+    )
+
+
+def page(call: Call[CredentialsQuery], view: LedgerView) -> CredentialsAnswer:
+    """The company's credentials, page by page."""
+    company = view.partition(company_partition(call.credential.company_id))
+    found = credentials.page(company, call.body.limit, call.body.after)
+    return CredentialsAnswer(
+        contract_version=CONTRACT_VERSION, credentials=found.credentials, next_after=found.next_after
+    )
+
+
+def read(call: Call[Nothing], view: LedgerView) -> CredentialAnswer | Refusal:
+    """One credential of the company."""
+    stored = view.partition(company_partition(call.credential.company_id)).credential(call.path_id)
+    return errors.FORBIDDEN if stored is None else _answer(stored.credential)
+
+
+def _issued(outcome: IssuedCredential | Refusal) -> IssuedAnswer | Refusal:
+    if isinstance(outcome, Refusal):
+        return outcome
+    return IssuedAnswer(contract_version=CONTRACT_VERSION, credential=outcome.credential, secret=outcome.secret)
+
+
+def _changed(outcome: Credential | Refusal) -> CredentialAnswer | Refusal:
+    return outcome if isinstance(outcome, Refusal) else _answer(outcome)
+
+
+def _answer(credential: Credential) -> CredentialAnswer:
+    return CredentialAnswer(contract_version=CONTRACT_VERSION, credential=credential)
+
+
+ROUTES: Final = (
+    Route(
+        path="/api/v1/credentials",
+        tag="access",
+        summary="Issue a credential",
+        access="admin",
+        takes=CredentialIssue,
+        answers=IssuedAnswer,
+        handle=issue,
+        status=201,
+        writes=True,
+        refuses=("invalid_request",),
+    ),
+    Route(
+        method="GET",
+        path="/api/v1/credentials",
+        tag="access",
+        summary="List the company's credentials",
+        access="admin",
+        takes=CredentialsQuery,
+        answers=CredentialsAnswer,
+        handle=scanning(page),
+    ),
+    Route(
+        method="GET",
+        path="/api/v1/credentials/{id}",
+        tag="access",
+        summary="Look at a credential",
+        access="admin",
+        takes=Nothing,
+        answers=CredentialAnswer,
+        handle=reading(read),
+        refuses=("forbidden",),
+    ),
+    Route(
+        path="/api/v1/credentials/{id}/rotate",
+        tag="access",
+        summary="Give a credential a new secret; the old one fails from the next request on",
+        access="admin",
+        takes=CredentialChange,
+        answers=IssuedAnswer,
+        handle=rotate,
+        writes=True,
+        refuses=("forbidden", "revision_conflict"),
+    ),
+    Route(
+        path="/api/v1/credentials/{id}/revoke",
+        tag="access",
+        summary="End a credential for ever, from the next request on",
+        access="admin",
+        takes=CredentialChange,
+        answers=CredentialAnswer,
+        handle=revoke,
+        writes=True,
+        refuses=("forbidden", "revision_conflict"),
+    ),
+    Route(
+        path="/api/v1/credentials/{id}/scope-authority",
+        tag="access",
+        summary="Replace the scopes of a credential, which keeps its secret",
+        access="admin",
+        takes=AuthorityChange,
+        answers=CredentialAnswer,
+        handle=change_authority,
+        writes=True,
+        refuses=("invalid_request", "forbidden", "revision_conflict"),
+    ),
+)

@@ -1,0 +1,74 @@
+"""The two graphs: along typed relations, and back along derivations (graphs.md)."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from relatum.core.graphs import EvidenceGraph, EvidenceGraphRead, TypedGraph, TypedGraphRead
+from relatum.core.ids import Scope
+from relatum.core.wire import Closed
+from relatum.errors import Refusal
+from relatum.http.routes import Route, needing, scanning
+from relatum.http.services import Call, reader_of
+from relatum.limits import CONTRACT_VERSION
+from relatum.reads.graph_evidence import evidence_graph
+from relatum.reads.graph_typed import typed_graph
+from relatum.store.view import LedgerView
+
+
+class TypedGraphAnswer(Closed, frozen=True, kw_only=True):
+    """The neighbourhood of some records."""
+
+    contract_version: Literal[1]
+    scope: Scope
+    graph: TypedGraph
+
+
+class EvidenceGraphAnswer(Closed, frozen=True, kw_only=True):
+    """What some records were derived from."""
+
+    contract_version: Literal[1]
+    scope: Scope
+    graph: EvidenceGraph
+
+
+def typed(call: Call[TypedGraphRead], view: LedgerView) -> TypedGraphAnswer | Refusal:
+    """A walk along relations."""
+    found = typed_graph(reader_of(call, view), view.now_millis, call.body.query)
+    if isinstance(found, Refusal):
+        return found
+    return TypedGraphAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, graph=found)
+
+
+def evidence(call: Call[EvidenceGraphRead], view: LedgerView) -> EvidenceGraphAnswer | Refusal:
+    """A walk back along derivations."""
+    found = evidence_graph(reader_of(call, view), view.now_millis, call.body.query)
+    if isinstance(found, Refusal):
+        return found
+    return EvidenceGraphAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, graph=found)
+
+
+ROUTES: Final = (
+    Route(
+        path="/api/v1/memory/graph/typed",
+        tag="graphs",
+        summary="Walk along relations from up to 16 records",
+        access=needing("memory_read"),
+        takes=TypedGraphRead,
+        answers=TypedGraphAnswer,
+        handle=scanning(typed),
+        slot=True,
+        refuses=("invalid_request",),
+    ),
+    Route(
+        path="/api/v1/memory/graph/evidence",
+        tag="graphs",
+        summary="Walk from up to 16 records to what they were derived from",
+        access=needing("memory_read"),
+        takes=EvidenceGraphRead,
+        answers=EvidenceGraphAnswer,
+        handle=scanning(evidence),
+        slot=True,
+        refuses=("invalid_request",),
+    ),
+)

@@ -1,0 +1,37 @@
+"""`identity`: whose credential this is (access.md, credentials)."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from relatum.core.access import Credential
+from relatum.core.wire import Closed
+from relatum.http.routes import Route
+from relatum.http.services import Call, Nothing
+from relatum.limits import CONTRACT_VERSION
+
+
+class CredentialAnswer(Closed, frozen=True, kw_only=True):
+    """A credential, without its secret."""
+
+    contract_version: Literal[1]
+    credential: Credential
+
+
+async def read(call: Call[Nothing]) -> CredentialAnswer:
+    """The caller's own credential."""
+    return CredentialAnswer(contract_version=CONTRACT_VERSION, credential=call.credential)
+
+
+ROUTES: Final = (
+    Route(
+        method="GET",
+        path="/api/v1/identity",
+        tag="access",
+        summary="The credential of the caller",
+        access="any",
+        takes=Nothing,
+        answers=CredentialAnswer,
+        handle=read,
+    ),
+)

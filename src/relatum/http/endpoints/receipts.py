@@ -1,0 +1,48 @@
+"""`receipts/read`: the receipt of a key, for whoever lost an answer (relations.md, idempotency and receipts)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal
+
+from relatum.core.ids import Scope
+from relatum.core.queries import ReceiptRead
+from relatum.core.receipts import RecordReceipt, RelationReceipt
+from relatum.core.wire import Closed
+from relatum.errors import Refusal
+from relatum.http.routes import Route, needing, reading
+from relatum.http.schemas import one_of
+from relatum.http.services import Call, reader_of
+from relatum.limits import CONTRACT_VERSION
+from relatum.reads import receipts
+from relatum.store.view import LedgerView
+
+
+class ReceiptReadAnswer(Closed, frozen=True, kw_only=True):
+    """The receipt of an accepted command of the caller's own subject."""
+
+    contract_version: Literal[1]
+    scope: Scope
+    receipt: Annotated[Any, one_of(RecordReceipt, RelationReceipt)]
+
+
+def read(call: Call[ReceiptRead], view: LedgerView) -> ReceiptReadAnswer | Refusal:
+    """The receipt of one key."""
+    body, subject_id = call.body, call.credential.spec.subject_id
+    found = receipts.read(reader_of(call, view), subject_id, body.family, body.idempotency_key)
+    if isinstance(found, Refusal):
+        return found
+    return ReceiptReadAnswer(contract_version=CONTRACT_VERSION, scope=body.scope, receipt=found)
+
+
+ROUTES: Final = (
+    Route(
+        path="/api/v1/memory/receipts/read",
+        tag="receipts",
+        summary="Read the receipt of an idempotency key",
+        access=needing("memory_read"),
+        takes=ReceiptRead,
+        answers=ReceiptReadAnswer,
+        handle=reading(read),
+        refuses=("invalid_request", "record_not_found"),
+    ),
+)

@@ -1,0 +1,156 @@
+"""Reads of records: read, batch, query, inspect, revision (records.md, reads)."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from relatum.core.ids import Scope
+from relatum.core.queries import RecordBatchRead, RecordQuery, RecordRead, RecordRevisionRead
+from relatum.core.records import Record
+from relatum.core.wire import Closed
+from relatum.errors import Refusal
+from relatum.http.routes import Route, needing, reading, scanning
+from relatum.http.services import Call, reader_of
+from relatum.limits import CONTRACT_VERSION
+from relatum.reads import record_query, records
+from relatum.reads.record_query import RecordPage
+from relatum.reads.records import RecordBatchAnswer, RecordHistory, RecordInspection
+from relatum.store.view import LedgerView
+
+
+class RecordReadAnswer(Closed, frozen=True, kw_only=True):
+    """An eligible record."""
+
+    contract_version: Literal[1]
+    scope: Scope
+    record: Record
+
+
+class RecordBatchReadAnswer(Closed, frozen=True, kw_only=True):
+    """Records in the order of the ids asked for; null for an absent or ineligible one."""
+
+    contract_version: Literal[1]
+    scope: Scope
+    batch: RecordBatchAnswer
+
+
+class RecordQueryAnswer(Closed, frozen=True, kw_only=True):
+    """A page of eligible records."""
+
+    contract_version: Literal[1]
+    scope: Scope
+    page: RecordPage
+
+
+class RecordInspectAnswer(Closed, frozen=True, kw_only=True):
+    """A retained record and the verdict on it."""
+
+    contract_version: Literal[1]
+    scope: Scope
+    inspection: RecordInspection
+
+
+class RecordRevisionAnswer(Closed, frozen=True, kw_only=True):
+    """A record as it was at one revision, with the receipt of that revision."""
+
+    contract_version: Literal[1]
+    scope: Scope
+    history: RecordHistory
+
+
+def read(call: Call[RecordRead], view: LedgerView) -> RecordReadAnswer | Refusal:
+    """One eligible record."""
+    found = records.read(reader_of(call, view), view.now_millis, call.body.record_id)
+    if isinstance(found, Refusal):
+        return found
+    return RecordReadAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, record=found)
+
+
+def batch(call: Call[RecordBatchRead], view: LedgerView) -> RecordBatchReadAnswer | Refusal:
+    """Up to 100 records at once."""
+    found = records.batch(reader_of(call, view), view.now_millis, call.body.record_ids)
+    if isinstance(found, Refusal):
+        return found
+    return RecordBatchReadAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, batch=found)
+
+
+def query(call: Call[RecordQuery], view: LedgerView) -> RecordQueryAnswer | Refusal:
+    """A page of eligible records that a filter wants."""
+    found = record_query.query(reader_of(call, view), view.now_millis, view.store_key, call.body.filter)
+    if isinstance(found, Refusal):
+        return found
+    return RecordQueryAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, page=found)
+
+
+def inspect(call: Call[RecordRead], view: LedgerView) -> RecordInspectAnswer | Refusal:
+    """One retained record, whatever its state."""
+    found = records.inspect(reader_of(call, view), view.now_millis, call.body.record_id)
+    if isinstance(found, Refusal):
+        return found
+    return RecordInspectAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, inspection=found)
+
+
+def revision(call: Call[RecordRevisionRead], view: LedgerView) -> RecordRevisionAnswer | Refusal:
+    """One revision of a record."""
+    found = records.revision(reader_of(call, view), call.body.record_id, call.body.revision)
+    if isinstance(found, Refusal):
+        return found
+    return RecordRevisionAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, history=found)
+
+
+ROUTES: Final = (
+    Route(
+        path="/api/v1/memory/records/read",
+        tag="records",
+        summary="Read an eligible record",
+        access=needing("memory_read"),
+        takes=RecordRead,
+        answers=RecordReadAnswer,
+        handle=reading(read),
+        refuses=("invalid_request", "record_not_found"),
+    ),
+    Route(
+        path="/api/v1/memory/records/batch",
+        tag="records",
+        summary="Read up to 100 records",
+        access=needing("memory_read"),
+        takes=RecordBatchRead,
+        answers=RecordBatchReadAnswer,
+        handle=scanning(batch),
+        slot=True,
+        refuses=("invalid_request",),
+    ),
+    Route(
+        path="/api/v1/memory/records/query",
+        tag="records",
+        summary="Search eligible records, page by page",
+        access=needing("memory_read"),
+        takes=RecordQuery,
+        answers=RecordQueryAnswer,
+        handle=scanning(query),
+        slot=True,
+        refuses=("invalid_request",),
+    ),
+    Route(
+        path="/api/v1/memory/records/inspect",
+        tag="records",
+        summary="Look at a retained record and at the reasons of its eligibility",
+        access=needing("memory_read", "memory_review"),
+        takes=RecordRead,
+        answers=RecordInspectAnswer,
+        handle=reading(inspect),
+        slot=True,
+        refuses=("invalid_request", "record_not_found"),
+    ),
+    Route(
+        path="/api/v1/memory/records/revision",
+        tag="records",
+        summary="Look at a record as it was at one revision",
+        access=needing("memory_read", "memory_review"),
+        takes=RecordRevisionRead,
+        answers=RecordRevisionAnswer,
+        handle=reading(revision),
+        slot=True,
+        refuses=("record_not_found",),
+    ),
+)

@@ -1,0 +1,130 @@
+"""Reads of relations: read, inspect, revision, query (relations.md, reads)."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from relatum.core.ids import Scope
+from relatum.core.queries import RelationQuery, RelationRead, RelationRevisionRead
+from relatum.core.relations import Relation
+from relatum.core.wire import Closed
+from relatum.errors import Refusal
+from relatum.http.routes import Route, needing, reading, scanning
+from relatum.http.services import Call, reader_of
+from relatum.limits import CONTRACT_VERSION
+from relatum.reads import relation_query, relations
+from relatum.reads.relation_query import RelationPage
+from relatum.reads.relations import RelationHistory, RelationInspection
+from relatum.store.view import LedgerView
+
+
+class RelationReadAnswer(Closed, frozen=True, kw_only=True):
+    """An eligible relation."""
+
+    contract_version: Literal[1]
+    scope: Scope
+    relation: Relation
+
+
+class RelationInspectAnswer(Closed, frozen=True, kw_only=True):
+    """A retained relation and the verdict on it."""
+
+    contract_version: Literal[1]
+    scope: Scope
+    inspection: RelationInspection
+
+
+class RelationRevisionAnswer(Closed, frozen=True, kw_only=True):
+    """A relation as it was at one revision, with the receipt of that revision."""
+
+    contract_version: Literal[1]
+    scope: Scope
+    history: RelationHistory
+
+
+class RelationQueryAnswer(Closed, frozen=True, kw_only=True):
+    """A page of retained relations, each with the verdict on it."""
+
+    contract_version: Literal[1]
+    scope: Scope
+    page: RelationPage
+
+
+def read(call: Call[RelationRead], view: LedgerView) -> RelationReadAnswer | Refusal:
+    """One eligible relation."""
+    found = relations.read(reader_of(call, view), view.now_millis, call.body.relation_id)
+    if isinstance(found, Refusal):
+        return found
+    return RelationReadAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, relation=found)
+
+
+def inspect(call: Call[RelationRead], view: LedgerView) -> RelationInspectAnswer | Refusal:
+    """One retained relation, whatever its state."""
+    found = relations.inspect(reader_of(call, view), view.now_millis, call.body.relation_id)
+    if isinstance(found, Refusal):
+        return found
+    return RelationInspectAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, inspection=found)
+
+
+def revision(call: Call[RelationRevisionRead], view: LedgerView) -> RelationRevisionAnswer | Refusal:
+    """One revision of a relation."""
+    found = relations.revision(reader_of(call, view), call.body.relation_id, call.body.revision)
+    if isinstance(found, Refusal):
+        return found
+    return RelationRevisionAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, history=found)
+
+
+def query(call: Call[RelationQuery], view: LedgerView) -> RelationQueryAnswer | Refusal:
+    """A page of retained relations that a filter wants."""
+    found = relation_query.query(reader_of(call, view), view.now_millis, view.store_key, call.body.filter)
+    if isinstance(found, Refusal):
+        return found
+    return RelationQueryAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, page=found)
+
+
+ROUTES: Final = (
+    Route(
+        path="/api/v1/memory/relations/read",
+        tag="relations",
+        summary="Read an eligible relation",
+        access=needing("memory_read"),
+        takes=RelationRead,
+        answers=RelationReadAnswer,
+        handle=reading(read),
+        slot=True,
+        refuses=("invalid_request", "record_not_found"),
+    ),
+    Route(
+        path="/api/v1/memory/relations/inspect",
+        tag="relations",
+        summary="Look at a retained relation and at the reason of its eligibility",
+        access=needing("memory_read", "memory_review"),
+        takes=RelationRead,
+        answers=RelationInspectAnswer,
+        handle=reading(inspect),
+        slot=True,
+        refuses=("invalid_request", "record_not_found"),
+    ),
+    Route(
+        path="/api/v1/memory/relations/revision",
+        tag="relations",
+        summary="Look at a relation as it was at one revision",
+        access=needing("memory_read", "memory_review"),
+        takes=RelationRevisionRead,
+        answers=RelationRevisionAnswer,
+        handle=reading(revision),
+        slot=True,
+        refuses=("record_not_found",),
+    ),
+    Route(
+        path="/api/v1/memory/relations/query",
+        tag="relations",
+        summary="Search retained relations, page by page",
+        access=needing("memory_read", "memory_review"),
+        takes=RelationQuery,
+        answers=RelationQueryAnswer,
+        handle=scanning(query),
+        slot=True,
+        refuses=("invalid_request",),
+    ),
+)

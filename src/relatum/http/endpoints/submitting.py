@@ -1,0 +1,98 @@
+"""What the command routes of all families share: from a body to submissions, from outcomes to answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, Protocol
+
+from msgspec import Meta, Struct
+
+from relatum.core.access import Capability
+from relatum.core.commands import (
+    AssertRelation,
+    CreateRecord,
+    DeleteRecord,
+    DeriveRecord,
+    RecordOperation,
+    RelationOperation,
+    RestoreRelation,
+    RetireRelation,
+    ReviewRecord,
+    ReviewRelation,
+    ReviseRecord,
+)
+from relatum.core.receipts import Receipt
+from relatum.core.wire import Closed
+from relatum.errors import Code, Failure, Refusal, invalid
+from relatum.http import errors
+from relatum.http.services import Call, Scoped, partition_of
+from relatum.limits import COMMAND_BATCH_MAX
+
+EITHER: Final = Meta(extra_json_schema={"minProperties": 1, "maxProperties": 1})
+"""The schema of a result: a receipt or an error, never both or neither."""
+
+RECORD_NEEDS: dict[type[Struct], tuple[Capability, ...]] = {
+    CreateRecord: ("memory_write",),
+    ReviseRecord: ("memory_write",),
+    DeleteRecord: ("memory_write",),
+    DeriveRecord: ("memory_read", "memory_write"),
+    ReviewRecord: ("memory_read", "memory_review"),
+}
+RELATION_NEEDS: dict[type[Struct], tuple[Capability, ...]] = {
+    AssertRelation: ("memory_read", "memory_write"),
+    RetireRelation: ("memory_read", "memory_write"),
+    RestoreRelation: ("memory_read", "memory_write"),
+    ReviewRelation: ("memory_read", "memory_review"),
+}
+
+
+class Item(Protocol):
+    """One command: a key and an operation."""
+
+    @property
+    def idempotency_key(self) -> str:
+        """The client's name for it."""
+        ...
+
+    @property
+    def operation(self) -> RecordOperation | RelationOperation:
+        """What it does."""
+        ...
+
+
+class ItemError(Closed, frozen=True, kw_only=True):
+    """Why one command of a batch was refused; `status` is what it would have been answered with alone."""
+
+    code: Code
+    message: str
+    status: int
+
+
+async def submit(call: Call[Scoped], item: Item) -> Receipt | Refusal:
+    """The outcome of one command; raises the failure that leaves it unknown."""
+    [outcome] = await _submit_all(call, [item])
+    if isinstance(outcome, Failure):
+        raise outcome
+    return outcome
+
+
+async def submit_batch(call: Call[Scoped], items: tuple[Item, ...]) -> list[Receipt | ItemError] | Refusal:
+    """The outcomes of 1 to 256 commands in order; a failure of one is that item's error."""
+    if not 1 <= len(items) <= COMMAND_BATCH_MAX:
+        return invalid("a batch holds 1 to 256 commands")
+    return [_item(outcome) for outcome in await _submit_all(call, items)]
+
+
+async def _submit_all(call: Call[Scoped], items: Iterable[Item]) -> list[Receipt | Refusal | Failure]:
+    ledger, partition, author = call.ledger, partition_of(call), call.credential.author
+    return await ledger.submit_async(
+        [ledger.command(partition, author, item.idempotency_key, item.operation) for item in items]
+    )
+
+
+def _item(outcome: Receipt | Refusal | Failure) -> Receipt | ItemError:
+    if isinstance(outcome, Failure):
+        outcome = errors.told(outcome)
+    if isinstance(outcome, Refusal):
+        return ItemError(code=outcome.code, message=outcome.message, status=outcome.status)
+    return outcome

@@ -1,0 +1,202 @@
+"""Records the exchanges that the document shows: a tour through every route, on a ledger in memory.
+
+Always holds: the same code makes the same recording, since the clock stands still between requests and randomness is
+counted, not drawn.
+"""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from hashlib import shake_128
+from typing import Any, Final, Self
+
+import httpx
+from starlette.types import ASGIApp
+
+from relatum.clock import ManualClock
+from relatum.http.openapi.examples import Exchange
+from relatum.ledger import Ledger
+from relatum.limits import CONTRACT_VERSION
+
+START_MILLIS: Final = 1_767_225_600_000
+STEP_MILLIS: Final = 1_000
+
+_COMPANY: Final = "acme"
+_RECORDS: Final = "/api/v1/memory/records"
+_RELATIONS: Final = "/api/v1/memory/relations"
+_CREDENTIALS: Final = "/api/v1/credentials"
+_SCOPE: Final = {"project_id": "atlas", "mission_id": None, "agent_id": "planner", "visibility": "shared"}
+_PROVENANCE: Final = {
+    "origin": "human_statement",
+    "method": "interview",
+    "method_revision": "2",
+    "evidence_ref": "minutes/2026-01-01#4",
+    "model": None,
+}
+
+Json = dict[str, Any]
+
+
+class CountedEntropy:
+    """Bytes that look random and are the same in every run."""
+
+    def __init__(self) -> None:
+        self._drawn = 0
+
+    def draw(self, size: int) -> bytes:
+        """The next `size` bytes."""
+        self._drawn += 1
+        return shake_128(self._drawn.to_bytes(8)).digest(size)
+
+
+class Tour:
+    """A client that writes down what it asked and what it was answered."""
+
+    def __init__(self, app: ASGIApp, clock: ManualClock) -> None:
+        self.exchanges: list[Exchange] = []
+        self.secret = ""
+        self._clock = clock
+        self._client = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://example.com")
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._client.aclose()
+
+    async def get(self, name: str, route: str, path: str | None = None, query: str = "") -> Any:
+        """Ask for something."""
+        return await self._ask("GET", name, route, f"{path or route}{query}", None)
+
+    async def post(self, name: str, route: str, path: str | None = None, **members: Any) -> Any:
+        """Send a body of the present version and these members."""
+        return await self._ask("POST", name, route, path or route, {"contract_version": CONTRACT_VERSION, **members})
+
+    async def scoped(self, name: str, route: str, **members: Any) -> Any:
+        """Send a body with the scope of the tour."""
+        return await self.post(name, route, scope=_SCOPE, **members)
+
+    async def command(self, name: str, route: str, key: str, **operation: Any) -> Any:
+        """Send one command."""
+        return await self.scoped(name, f"{route}/commands", idempotency_key=key, operation=operation)
+
+    async def _ask(self, method: str, name: str, route: str, path: str, body: Json | None) -> Any:
+        self._clock.advance(STEP_MILLIS)
+        headers = {"authorization": f"Bearer {self.secret}"} if self.secret else {}
+        response = await self._client.request(method, path, json=body, headers=headers)
+        answer = response.json()
+        self.exchanges.append(
+            Exchange(method=method, route=route, name=name, request=body, status=response.status_code, response=answer)
+        )
+        return answer
+
+
+async def walk(app: ASGIApp, ledger: Ledger, clock: ManualClock) -> list[Exchange]:
+    """Every exchange of the tour. `app` serves `ledger`, which is empty and reads `clock`."""
+    async with AsyncExitStack() as stack:
+        admin = ledger.bootstrap(_COMPANY, "ada")
+        tour = await stack.enter_async_context(Tour(app, clock))
+        await tour.get("healthy", "/health")
+        await tour.get("ready", "/ready")
+        await tour.get("no_token", "/api/v1/identity")
+        tour.secret = admin.secret  # type: ignore[union-attr] # an empty ledger refuses no first administrator
+        writer = await _issue(tour)
+        tour.secret, admin_secret = writer["secret"], tour.secret
+        await tour.get("writer", "/api/v1/identity")
+        ids = await _records(tour)
+        await _relations(tour, ids)
+        tour.secret = admin_secret
+        await _administer(tour, writer["credential"]["id"])
+        return tour.exchanges
+
+
+async def _issue(tour: Tour) -> Any:
+    spec = {
+        "subject_id": "grace",
+        "capabilities": ["memory_read", "memory_write", "memory_review"],
+        "grants": [_SCOPE],
+        "expires_at_millis": None,
+    }
+    return await tour.post("writer", _CREDENTIALS, spec=spec)
+
+
+async def _records(tour: Tour) -> list[str]:
+    contents = (
+        "The harbour office closes at noon on Fridays.",
+        "Deliveries are booked with the harbour office.",
+        "Minutes of the meeting on opening hours.",
+    )
+    ids = []
+    for number, content in enumerate(contents, 1):
+        record = {"content": content, "tags": ["harbour"]}
+        created = await tour.command(f"create_{number}", _RECORDS, f"note-{number}", type="create", record=record)
+        ids.append(created["receipt"]["record_id"])
+    first, second, _ = ids
+    other = {"content": "Another text under a known key."}
+    await tour.command("known_key", _RECORDS, "note-1", type="create", record=other)
+    await tour.command("unknown_member", _RECORDS, "note-4", type="create", record=other | {"weight": 1})
+    derivation = {
+        "sources": [{"record_id": first, "revision": 1}, {"record_id": second, "revision": 1}],
+        "method": "summary",
+        "method_revision": "1",
+        "evidence_ref": "runs/17",
+    }
+    summary = {"content": "Book deliveries before noon on Fridays.", "title": "Deliveries"}
+    await tour.command("derive", _RECORDS, "summary-1", type="derive", record=summary, derivation=derivation)
+    await tour.scoped("eligible", f"{_RECORDS}/read", record_id=first)
+    await tour.scoped("absent", f"{_RECORDS}/read", record_id="00000000-0000-7000-8000-000000000000")
+    await tour.scoped("two", f"{_RECORDS}/batch", record_ids=[second, first])
+    await tour.scoped("by_tag", f"{_RECORDS}/query", filter={"tag": "harbour", "limit": 2})
+    await tour.scoped("eligible", f"{_RECORDS}/inspect", record_id=first)
+    await tour.scoped("first", f"{_RECORDS}/revision", record_id=first, revision=1)
+    items = [
+        {"idempotency_key": "note-5", "operation": {"type": "create", "record": {"content": "A fourth note."}}},
+        {"idempotency_key": "note-6", "operation": {"type": "create", "record": {"content": " "}}},
+    ]
+    await tour.scoped("one_refused", f"{_RECORDS}/commands/batch", commands=items)
+    return ids
+
+
+async def _relations(tour: Tour, ids: list[str]) -> None:
+    first, second, third = ({"record_id": one, "revision": 1} for one in ids)
+    relation = {"source": first, "target": second, "kind": "supports", "provenance": _PROVENANCE}
+    asserted = await tour.command("assert", _RELATIONS, "link-1", type="assert", relation=relation)
+    relation_id = asserted["receipt"]["relation_id"]
+    change = {"relation_id": relation_id, "evidence_ref": "minutes/2026-01-08#1"}
+    await tour.scoped("eligible", f"{_RELATIONS}/read", relation_id=relation_id)
+    await tour.command("retire", _RELATIONS, "link-1-retired", type="retire", expected_revision=1, **change)
+    await tour.command("stale", _RELATIONS, "link-1-again", type="retire", expected_revision=1, **change)
+    await tour.scoped("hidden", f"{_RELATIONS}/read", relation_id=relation_id)
+    await tour.scoped("retired", f"{_RELATIONS}/inspect", relation_id=relation_id)
+    await tour.scoped("first", f"{_RELATIONS}/revision", relation_id=relation_id, revision=1)
+    backed = {**relation, "target": third, "evidence_sources": [second]}
+    items = [{"idempotency_key": "link-2", "operation": {"type": "assert", "relation": backed}}]
+    await tour.scoped("one", f"{_RELATIONS}/commands/batch", commands=items)
+    await tour.scoped("active", f"{_RELATIONS}/query", filter={"state": "active", "kind": "supports"})
+    await tour.scoped("known", "/api/v1/memory/receipts/read", family="relation", idempotency_key="link-1")
+    await tour.scoped("unknown", "/api/v1/memory/receipts/read", family="record", idempotency_key="never-used")
+
+
+async def _administer(tour: Tour, writer_id: str) -> None:
+    one = f"{_CREDENTIALS}/{{id}}"
+
+    async def change(name: str, verb: str, revision: int, **members: Any) -> None:
+        path = f"{_CREDENTIALS}/{writer_id}/{verb}"
+        await tour.post(name, f"{one}/{verb}", path, expected_revision=revision, **members)
+
+    await tour.get("all", _CREDENTIALS, query=f"?contract_version={CONTRACT_VERSION}")
+    await tour.get("writer", one, f"{_CREDENTIALS}/{writer_id}")
+    await tour.get("unknown", one, f"{_CREDENTIALS}/00000000-0000-7000-8000-000000000000")
+    await change("new_secret", "rotate", 1)
+    await change("stale", "rotate", 1)
+    everything = {"mode": "all"}
+    policy = {
+        "version": "company_scopes_v1",
+        "projects": {"mode": "only", "ids": ["atlas"]},
+        "agents": everything,
+        "missions": everything,
+        "allow_unassigned_mission": True,
+        "visibilities": ["shared"],
+    }
+    await change("policy", "scope-authority", 2, authority={"grants": [], "scope_policy": policy})
+    await change("for_ever", "revoke", 3)

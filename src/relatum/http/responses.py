@@ -1,0 +1,57 @@
+"""Responses as bytes: the headers that every one of them carries, and how one is written.
+
+Always holds: a response that leaves through `write` carries `Cache-Control: no-store` and
+`X-Content-Type-Options: nosniff`, and one of status 503 carries `Retry-After: 1` (transport.md).
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from msgspec.json import Encoder
+from starlette.types import Send
+
+Header = tuple[bytes, bytes]
+
+JSON: Final = b"application/json"
+ALWAYS: Final[tuple[Header, ...]] = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
+RETRY_AFTER: Final[Header] = (b"retry-after", b"1")
+
+_JSON_HEADERS: Final[tuple[Header, ...]] = ((b"content-type", JSON), *ALWAYS)
+_ENCODER: Final = Encoder()
+
+
+class Response(NamedTuple):
+    """One complete answer; `headers` lack the length of the body, which `write` adds."""
+
+    status: int
+    body: bytes
+    headers: tuple[Header, ...] = _JSON_HEADERS
+
+
+def encoded(answer: object) -> bytes:
+    """`answer`, a struct of the contract, as JSON."""
+    return _ENCODER.encode(answer)
+
+
+def text(status: int, body: bytes, content_type: bytes, *more: Header) -> Response:
+    """A response of another type than JSON."""
+    return Response(status, body, ((b"content-type", content_type), *ALWAYS, *more))
+
+
+def with_headers(response: Response, *more: Header) -> Response:
+    """`response` with further headers."""
+    return response._replace(headers=(*response.headers, *more))
+
+
+async def write(send: Send, response: Response) -> None:
+    """Hand `response` to the server; a client that has gone is no error."""
+    status, body, headers = response
+    await send(
+        {
+            "type": "http.response.start",
+            "status": status,
+            "headers": [*headers, (b"content-length", b"%d" % len(body))],
+        }
+    )
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,115 @@
+"""What a route is. One declaration feeds both the application and the OpenAPI document.
+
+Always holds: a route's declaration says everything about it that a client sees but the operation itself: who may call
+it, what it takes and answers, whether it uses a slot, and with which codes it refuses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Generic, Literal
+
+from msgspec import Struct
+
+from relatum.core.access import Capability
+from relatum.errors import Code, Refusal
+from relatum.http.responses import Response, encoded
+from relatum.http.services import BodyT, Call, Services
+from relatum.limits import BODY_BYTES_MAX
+from relatum.store.view import LedgerView
+
+PATH_ID: Final = "id"
+"""The name of the parameter that a path may have."""
+
+Method = Literal["GET", "POST"]
+Handler = Callable[[Call[BodyT]], Awaitable[Struct | bytes | Refusal]]
+"""Does the operation; answers its struct, or the JSON of it, or a refusal."""
+Reading = Callable[[Call[BodyT], LedgerView], Struct | Refusal]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Needs:
+    """Capabilities that a scoped request needs, beside a grant of its scope. `words` says the same to people."""
+
+    words: str
+    of: Callable[[Any], Collection[Capability]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Route(Generic[BodyT]):
+    """A route that needs a credential.
+
+    `access`: capabilities for a scoped route, "admin" for credential_admin, "any" for any valid credential.
+    `takes`: the type of its body, of its query string where the method is GET, or `Nothing`; a path may hold one
+    parameter, `PATH_ID`, a UUID. `refuses`: the codes of the operation alone; those of the checks follow from the rest.
+    """
+
+    method: Method = "POST"
+    path: str
+    tag: str
+    summary: str
+    access: Needs | Literal["admin", "any"]
+    takes: type[BodyT]
+    answers: type[Struct]
+    handle: Handler[BodyT]
+    status: int = 200
+    slot: bool = False
+    writes: bool = False
+    body_bytes_max: int = BODY_BYTES_MAX
+    refuses: tuple[Code, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublicRoute:
+    """A route that needs no credential. `answers`: status to a struct, a media type, or None for an empty answer."""
+
+    path: str
+    tag: str
+    summary: str
+    answers: Mapping[int, type[Struct] | str | None]
+    respond: Callable[[Services], Response]
+
+
+AnyRoute = Route[Any] | PublicRoute
+
+
+def needing(*capabilities: Capability) -> Needs:
+    """The same capabilities whatever the body."""
+    return Needs(words=" and ".join(capabilities), of=lambda _body: capabilities)
+
+
+def needing_by_operation(
+    table: Mapping[type[Struct], tuple[Capability, ...]], operations: Callable[[Any], Iterable[Struct]]
+) -> Needs:
+    """What each operation of a body needs, all of them together."""
+    words = "; ".join(f"`{kind.__struct_config__.tag}`: {' and '.join(table[kind])}" for kind in table)
+
+    def of(body: Any) -> Collection[Capability]:
+        return {capability for operation in operations(body) for capability in table[type(operation)]}
+
+    return Needs(words=words, of=of)
+
+
+def reading(read: Reading[BodyT]) -> Handler[BodyT]:
+    """A read of a few rows: on the event loop, over one view."""
+
+    async def handle(call: Call[BodyT]) -> Struct | Refusal:
+        with call.ledger.view() as view:
+            return read(call, view)
+
+    return handle
+
+
+def scanning(read: Reading[BodyT]) -> Handler[BodyT]:
+    """A read of many rows: in a thread, its answer encoded there too."""
+
+    def work(call: Call[BodyT]) -> bytes | Refusal:
+        with call.ledger.view() as view:
+            answer = read(call, view)
+        return answer if isinstance(answer, Refusal) else encoded(answer)
+
+    async def handle(call: Call[BodyT]) -> bytes | Refusal:
+        return await call.services.in_thread(lambda: work(call))
+
+    return handle

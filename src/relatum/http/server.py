@@ -1,0 +1,193 @@
+"""The server: uvicorn in one process, from the first socket to the last answer.
+
+Always holds: the address is announced once connections are accepted. A stop lets running requests finish within the
+time to drain and closes the ledger last, so that whatever was taken is decided; what was acknowledged is never lost,
+whichever way the process ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+import socket
+import sys
+from collections.abc import Callable, Generator, Sequence
+from typing import Final, TextIO
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from relatum.errors import StorageFailure
+from relatum.http.app import application
+from relatum.http.openapi.document import document
+from relatum.http.openapi.page import page
+from relatum.http.protocol import BoundedProtocol
+from relatum.http.services import Pages, Services
+from relatum.http.table import METRICS_ROUTE, ROUTES
+from relatum.ledger import Ledger
+from relatum.settings import Settings
+from relatum.telemetry import LibraryLog, Log
+
+BACKLOG: Final = 1024
+KEEP_ALIVE_SECONDS: Final = 75
+"""Longer than the minute after which most clients and proxies let go of a connection: else both ends race."""
+
+_STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
+_LIBRARIES: Final = ("uvicorn", "asyncio")
+
+
+class AddressUnavailable(Exception):
+    """The address to listen on can't be had. The message is for the operator."""
+
+
+def serve(ledger: Ledger, settings: Settings, log: Log, *, announce: TextIO = sys.stdout) -> bool:
+    """Serve `ledger` until SIGTERM or SIGINT, then drain and close it; to be called from the main thread.
+
+    Writes one line with the address to `announce` once it is ready. Answers whether everything that ran was finished
+    in time. Raises `AddressUnavailable`, the ledger closed, where a port can't be had.
+    """
+    services = services_of(ledger, settings, log)
+    try:
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(_libraries_told(log))
+            servers = [
+                _Server(_config(app, settings), stack.enter_context(_listener(settings.host, port)))
+                for app, port in _applications(services, settings)
+            ]
+            _run(servers, services, lambda: _announce(announce, servers[0].address))
+    finally:
+        services.close()
+        finished = _close(ledger, settings.drain_timeout_seconds, log)
+    return finished
+
+
+def services_of(ledger: Ledger, settings: Settings, log: Log) -> Services:
+    """What the endpoints of a server share, as `settings` say."""
+    described = document((*ROUTES, METRICS_ROUTE))
+    pages = Pages(described.as_json(), page(described))
+    return Services(ledger, log, pages, slots_max=settings.slots, read_threads=settings.read_threads)
+
+
+def _applications(services: Services, settings: Settings) -> list[tuple[ASGIApp, int]]:
+    """What is served, and on which port."""
+    if settings.metrics_port is None:
+        return [(application((*ROUTES, METRICS_ROUTE), services), settings.port)]
+    return [
+        (application(ROUTES, services), settings.port),
+        (application((METRICS_ROUTE,), services), settings.metrics_port),
+    ]
+
+
+def _config(app: ASGIApp, settings: Settings) -> uvicorn.Config:
+    class Protocol(BoundedProtocol):
+        request_seconds = float(settings.body_timeout_seconds)
+
+    return uvicorn.Config(
+        app,
+        http=Protocol,
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        proxy_headers=False,
+        server_header=False,
+        access_log=False,
+        log_config=None,
+        log_level="warning",
+        backlog=BACKLOG,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=settings.drain_timeout_seconds,
+    )
+
+
+class _Server(uvicorn.Server):
+    """A uvicorn server on one listener, which leaves signals to its caller and tells when it accepts connections."""
+
+    def __init__(self, config: uvicorn.Config, listener: socket.socket) -> None:
+        super().__init__(config)
+        self._listener = listener
+        self.accepting = asyncio.Event()
+
+    @property
+    def address(self) -> str:
+        """The real address, the port too where a free one was asked for."""
+        host, port = self._listener.getsockname()[:2]
+        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+    async def run_on_listener(self) -> None:
+        """Serve until told to stop."""
+        await self.serve(sockets=[self._listener])
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Accept connections."""
+        await super().startup(sockets)
+        self.accepting.set()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """Nothing: uvicorn would end the process by the signal it was stopped with."""
+        yield
+
+    def stop(self) -> None:
+        """Accept nothing more and finish what runs; told twice, don't wait for it."""
+        self.force_exit = self.should_exit
+        self.should_exit = True
+
+
+def _run(servers: Sequence[_Server], services: Services, ready: Callable[[], None]) -> None:
+    def stop() -> None:
+        services.stopping = True
+        for server in servers:
+            server.stop()
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        for number in _STOP_SIGNALS:
+            loop.add_signal_handler(number, stop)
+        running = asyncio.gather(*(server.run_on_listener() for server in servers))
+        accepting = asyncio.gather(*(server.accepting.wait() for server in servers))
+        await asyncio.wait((running, accepting), return_when=asyncio.FIRST_COMPLETED)
+        if accepting.done():
+            ready()
+        else:
+            accepting.cancel()
+        await running
+
+    with asyncio.Runner(loop_factory=servers[0].config.get_loop_factory()) as runner:
+        runner.run(main())
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family, backlog=BACKLOG)
+    except OSError as error:
+        raise AddressUnavailable(f"can't listen on {host} port {port}: {error.strerror}") from error
+
+
+def _announce(stream: TextIO, address: str) -> None:
+    stream.write(f"relatum listening on {address}\n")
+    stream.flush()
+
+
+@contextlib.contextmanager
+def _libraries_told(log: Log) -> Generator[None, None, None]:
+    """What the libraries say goes where everything else goes."""
+    handler = LibraryLog(log)
+    for name in _LIBRARIES:
+        logging.getLogger(name).addHandler(handler)
+    try:
+        yield
+    finally:
+        for name in _LIBRARIES:
+            logging.getLogger(name).removeHandler(handler)
+
+
+def _close(ledger: Ledger, timeout_seconds: float, log: Log) -> bool:
+    try:
+        ledger.close(timeout_seconds)
+    except StorageFailure as failure:
+        log.failure("the ledger could not be closed in time", failure)
+        return False
+    return True

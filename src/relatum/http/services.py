@@ -1,0 +1,113 @@
+"""What the endpoints of one server share, and what each is called with."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, Generic, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
+
+from relatum.core.access import Credential
+from relatum.core.ids import Partition, Scope, memory_partition
+from relatum.http.slots import Slots
+from relatum.ledger import Ledger
+from relatum.limits import CONTRACT_VERSION
+from relatum.store.partition import PartitionReader
+from relatum.store.view import LedgerView
+from relatum.telemetry import Log
+
+Result = TypeVar("Result")
+
+
+class Versioned(Protocol):
+    """What a route takes: a body or a query string."""
+
+    @property
+    def contract_version(self) -> int:
+        """The version of the contract that the client speaks."""
+        ...
+
+
+@runtime_checkable
+class Scoped(Versioned, Protocol):
+    """A body that addresses a partition."""
+
+    @property
+    def scope(self) -> Scope:
+        """The part of the partition's identity that the client may name."""
+        ...
+
+
+class Nothing:
+    """What a route takes that takes neither a body nor a query string."""
+
+    contract_version: Final = CONTRACT_VERSION
+
+
+BodyT = TypeVar("BodyT", bound=Versioned)
+BodyT_co = TypeVar("BodyT_co", bound=Versioned, covariant=True)
+
+
+class Pages(NamedTuple):
+    """What is served about the routes themselves."""
+
+    document: bytes
+    """The OpenAPI document, JSON."""
+    reference: bytes
+    """The same for people, HTML."""
+
+
+class Services:
+    """One ledger and what serves it. Event loop only, but for `ledger` and `log`."""
+
+    def __init__(self, ledger: Ledger, log: Log, pages: Pages, *, slots_max: int, read_threads: int) -> None:
+        self.ledger = ledger
+        self.log = log
+        self.pages = pages
+        self.metrics = ledger.metrics
+        self.slots = Slots(slots_max, self.metrics.slots_in_use)
+        self.stopping = False
+        """Set once the server is told to stop: what runs is finished, readiness says so."""
+        self._threads = ThreadPoolExecutor(read_threads, thread_name_prefix="relatum-read")
+
+    def readiness(self) -> Literal["ready", "starting", "poisoned", "draining"]:
+        """Whether commands are accepted, and if not, why."""
+        found = self.ledger.readiness()
+        return "draining" if self.stopping and found == "ready" else found
+
+    async def in_thread(self, work: Callable[[], Result]) -> Result:
+        """Run what takes longer than the event loop may stand still."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+    def close(self) -> None:
+        """End the threads once they are idle."""
+        self._threads.shutdown()
+
+
+class Call(Generic[BodyT_co]):
+    """One request that passed every check before the operation itself."""
+
+    __slots__ = ("body", "credential", "path_id", "services")
+
+    def __init__(self, services: Services, credential: Credential, body: BodyT_co, path_id: str) -> None:
+        self.services = services
+        self.credential = credential
+        self.body = body
+        self.path_id = path_id
+        """The UUID in the path; empty where the path has none."""
+
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger that is served."""
+        return self.services.ledger
+
+
+def partition_of(call: Call[Scoped]) -> Partition:
+    """The partition that a scoped request addresses: its company and its private subject come from the credential."""
+    credential = call.credential
+    return memory_partition(credential.company_id, credential.spec.subject_id, call.body.scope)
+
+
+def reader_of(call: Call[Scoped], view: LedgerView) -> PartitionReader:
+    """The addressed partition as `view` shows it."""
+    return view.partition(partition_of(call))
