@@ -70,7 +70,10 @@ class IssuedCredential(NamedTuple):
 
 
 class Ledger:
-    """An open ledger. One process owns its directory; any thread may use it; a context manager that drains and closes."""
+    """An open ledger.
+
+    One process owns its directory; any thread may use it; a context manager that drains and closes.
+    """
 
     def __init__(
         self,
@@ -114,8 +117,8 @@ class Ledger:
     ) -> Self:
         """Opens the ledger in `directory`; makes one where there is none and `create` is set.
 
-        Raises StoreUnavailable, with a message for the operator, where the directory is missing, in use, of another format,
-        damaged, or has lost acknowledged commands. A process must not fork afterwards.
+        Raises StoreUnavailable, with a message for the operator, where the directory is missing, in use, of another
+        format, damaged, or has lost acknowledged commands. A process must not fork afterwards.
         """
         return cls(
             Database.open(Path(directory), create=create),
@@ -209,7 +212,7 @@ class Ledger:
     # Change streams
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Calls `listener` with the ids of the workspaces that moved, after each publication, until the result is called.
+        """Calls `listener` with the ids of the workspaces that a publication moved, until the result is called.
 
         It is called in the writer's thread and must return at once.
         """
@@ -270,7 +273,10 @@ class Ledger:
     # Credentials
 
     def bootstrap(self, company_id: str, subject_id: str, *, recover: bool = False) -> IssuedCredential | Refusal:
-        """The first administrator of a company; with `recover`, one more for a company whose administrators are lost."""
+        """The first administrator of a company.
+
+        With `recover`, one more for a company whose administrators are lost.
+        """
         with self.view() as view:
             if recover and not view.company_exists(company_id):
                 return refusal("not_found", "no such company; make it with: relatum init")

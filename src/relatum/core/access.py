@@ -51,12 +51,9 @@ class ScopePolicy(Closed, frozen=True, kw_only=True):
 
     def matches(self, scope: Scope) -> bool:
         """Whether the policy covers `scope`."""
-        if scope.mission_id is None:
-            mission = self.allow_unassigned_mission
-        else:
-            mission = self.missions.matches(scope.mission_id)
+        mission_id = scope.mission_id
         return (
-            mission
+            (self.allow_unassigned_mission if mission_id is None else self.missions.matches(mission_id))
             and scope.visibility in self.visibilities
             and self.projects.matches(scope.project_id)
             and self.agents.matches(scope.agent_id)

@@ -1,7 +1,7 @@
 """The walk over derivation sources, and the request's budget for it (records.md, eligibility of a record).
 
-Depth is checked before cycle, cycle before the node bound, the node bound before the look-up. A finished subtree remembers its
-height, so that reaching it again deeper still trips the depth bound.
+Depth is checked before cycle, cycle before the node bound, the node bound before the look-up. A finished subtree
+remembers its height, so that reaching it again deeper still trips the depth bound.
 """
 
 from __future__ import annotations
@@ -77,11 +77,11 @@ class Dependencies:
         if record_id in self._counted:
             return self._read[record_id]
         if len(self._counted) >= limits.DEPENDENCY_LOOKUPS_MAX:
-            raise DependencyBudgetExhausted()
+            raise DependencyBudgetExhausted
         version = self.root(record_id)
         size = 0 if version is None else version.stored_bytes
         if self._bytes + size > limits.DEPENDENCY_BYTES_MAX:
-            raise DependencyBudgetExhausted()
+            raise DependencyBudgetExhausted
         self._counted.add(record_id)
         self._bytes += size
         return version

@@ -1,7 +1,7 @@
 """Canonical bytes: the one encoding under every digest (docs/digests.md).
 
-MessagePack in its shortest forms, map keys in order of their UTF-8 bytes, floats as 64-bit doubles. Integers and floats keep
-apart; members equal to their default are left out by the `Sparse` structs.
+MessagePack in its shortest forms, map keys in order of their UTF-8 bytes, floats as 64-bit doubles. Integers and
+floats keep apart; members equal to their default are left out by the `Sparse` structs.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Every digest of the ledger (docs/digests.md). Nothing else hashes.
 
-A digest is BLAKE3 over a label, a zero byte and canonical bytes. The label names what is digested and the version of its encoding.
+A digest is BLAKE3 over a label, a zero byte and canonical bytes. The label names what is digested and the version of
+its encoding.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Events: one row per accepted command, from which every other row follows.
 
-An event is self-contained: the normalised command with its payloads by digest, who and when, the ids and nonces that were drawn,
-and the receipt. Events of a partition are numbered by `sequence` without gaps and chained by `previous`.
+An event is self-contained: the normalised command with its payloads by digest, who and when, the ids and nonces that
+were drawn, and the receipt. Events of a partition are numbered by `sequence` without gaps and chained by `previous`.
 """
 
 from __future__ import annotations

@@ -14,7 +14,10 @@ Visibility = Literal["private", "shared"]
 
 
 class Scope(Closed, frozen=True, kw_only=True):
-    """The part of a partition's identity that a request names (access.md). An omitted mission is the missionless scope."""
+    """The part of a partition's identity that a request names (access.md).
+
+    An omitted mission is the missionless scope.
+    """
 
     project_id: str
     mission_id: str | None = None

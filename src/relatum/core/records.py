@@ -1,8 +1,8 @@
 """Memory records: what a client writes, what is stored, what is answered (records.md).
 
-A record is stored in two parts, so that deletion can erase one and keep the other. `RecordMeta` holds what eligibility and
-history need for ever; `Payload` holds the text and everything else that a deletion erases, salted so that the digest that
-stays behind can't be guessed from.
+A record is stored in two parts, so that deletion can erase one and keep the other. `RecordMeta` holds what
+eligibility and history need for ever; `Payload` holds the text and everything else that a deletion erases, salted so
+that the digest that stays behind can't be guessed from.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ class RecordProvenance(Sparse, frozen=True, kw_only=True):
 
 
 class RecordInput(Sparse, frozen=True, kw_only=True):
-    """What a client writes. Every member but `content` is optional: omitted, null and the default are one and the same."""
+    """What a client writes.
+
+    Every member but `content` is optional: omitted, null and the default are one and the same.
+    """
 
     content: str
     type: RecordType | None = "memory"

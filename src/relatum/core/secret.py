@@ -1,6 +1,7 @@
-"""The text of a credential's secret: `rtm1_`, the credential id as 32 hex digits, `_`, and 32 random bytes as base64url.
+"""The text of a credential's secret: `rtm1_`, the credential id in hex, `_`, and 32 random bytes as base64url.
 
-Pure formatting and parsing. Who draws the bytes and where the verifier is kept lies elsewhere; the text itself is never stored.
+Pure formatting and parsing. Who draws the bytes and where the verifier is kept lies elsewhere; the text itself is
+never stored.
 """
 
 from __future__ import annotations

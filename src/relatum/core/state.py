@@ -14,7 +14,10 @@ from relatum.core.streams import Stream
 
 
 class RecordVersion(NamedTuple):
-    """A record at one revision as stored. `sequence` is that of its event; `stored_bytes` counts the kept part and the payload."""
+    """A record at one revision as stored.
+
+    `sequence` is that of its event; `stored_bytes` counts the kept part and the payload.
+    """
 
     meta: RecordMeta
     digest: bytes

@@ -1,7 +1,7 @@
 """What an accepted operation makes of a record, a relation or a credential.
 
-Pure functions of the state before and the event's own members: a decision uses them to know what it is about to accept, a rebuild
-uses them to arrive at the same.
+Pure functions of the state before and the event's own members: a decision uses them to know what it is about to
+accept, a rebuild uses them to arrive at the same.
 """
 
 from __future__ import annotations

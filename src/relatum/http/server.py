@@ -56,7 +56,7 @@ def serve(ledger: Ledger, settings: Settings, log: Log, *, announce: TextIO = sy
                 _Server(_config(app, settings), stack.enter_context(_listener(settings.host, port)))
                 for app, port in _applications(services, settings)
             ]
-            _run(servers, services, lambda: _announce(announce, servers[0].address))
+            _run(servers, services, lambda: _announce(servers, announce, log))
     finally:
         services.close()
         finished = _close(ledger, settings.drain_timeout_seconds, log)
@@ -166,8 +166,10 @@ def _listener(host: str, port: int) -> socket.socket:
         raise AddressUnavailable(f"can't listen on {host} port {port}: {error.strerror}") from error
 
 
-def _announce(stream: TextIO, address: str) -> None:
-    stream.write(f"relatum listening on {address}\n")
+def _announce(servers: Sequence[_Server], stream: TextIO, log: Log) -> None:
+    for server, serves in zip(servers, ("everything", "metrics"), strict=False):
+        log.info("listening", address=server.address, serves=serves)
+    stream.write(f"relatum listening on {servers[0].address}\n")
     stream.flush()
 
 

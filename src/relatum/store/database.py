@@ -1,9 +1,10 @@
-"""A data directory as a whole: the engine's store, its format, its position, and the watermark that proves nothing is lost.
+"""A data directory as a whole: the engine's store, its format, its position, and its watermark.
 
     DIRECTORY/engine      the engine's files
-    DIRECTORY/watermark   how far the store had come when it last answered
+    DIRECTORY/watermark   how far the store had come when it last answered: the proof that nothing is lost
 
-Opening refuses, with a message for the operator, a directory that is missing, in use, of another format, or behind its watermark.
+Opening refuses, with a message for the operator, a directory that is missing, in use, of another format, or behind
+its watermark.
 """
 
 from __future__ import annotations
@@ -137,5 +138,6 @@ def _require_nothing_lost(position: rows.Position, watermark: WatermarkFile) -> 
         )
     if position.position == mark.position and position.digest != mark.head:
         raise StoreUnavailable(
-            f"the store's history at position {position.position} is not the one that was acknowledged; restore a backup"
+            f"the store's history at position {position.position} is not the one that was acknowledged; "
+            "restore a backup"
         )

@@ -13,6 +13,7 @@ from relatum.core import digests
 from relatum.core.ids import Ref
 from relatum.core.state import RelationVersion
 from relatum.errors import StorageInconsistency
+from relatum.store import rows
 from relatum.store.keys import Table
 from relatum.store.partition import Direction, PartitionReader
 from relatum.store.rows import AdjacencyEntry
@@ -46,6 +47,9 @@ def indexed_relation(partition: PartitionReader, relation_id: str) -> RelationVe
     version = partition.relation(relation_id)
     if version is None:
         raise StorageInconsistency("a relation of an index is missing")
+    newest = partition.body(partition.keys.relation_revision(relation_id, version.relation.revision))
+    if newest is None or rows.unpack_version(newest)[:2] != (version.sequence, version.digest):
+        raise StorageInconsistency("a relation does not match its revision")
     return version
 
 

@@ -1,6 +1,7 @@
 """Checks in pairs: a current record or relation against everything that was written with it.
 
-Raises StorageInconsistency on the first discrepancy. Called on reads, replays and before mutations of that record or relation.
+Raises StorageInconsistency on the first discrepancy. Called on reads, replays and before mutations of that record or
+relation.
 """
 
 from __future__ import annotations
@@ -65,7 +66,10 @@ def record_event(partition: PartitionReader, version: RecordVersion) -> RecordEv
 
 
 def verify_relation(partition: PartitionReader, version: RelationVersion) -> None:
-    """A current relation: equal to its newest revision, nothing newer, its receipt sound, its index entries as its state says."""
+    """A current relation.
+
+    Equal to its newest revision, nothing newer, its receipt sound, its index entries as its state says.
+    """
     relation = version.relation
     newest = partition.relation_revision(relation.relation_id, relation.revision)
     _require(newest == version, "a relation does not match its revision")

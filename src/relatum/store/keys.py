@@ -1,8 +1,8 @@
 """The only maker of keys (docs/storage-format.md).
 
-A key is a 16-byte prefix, a table byte, and the rest. The prefix is the head of the partition's workspace id, so that a partition
-can be exported, moved or verified alone; store-wide tables lie under sixteen zero bytes.
-Ids are 16 raw bytes, revisions and sequences 8 bytes big endian, so that byte order is the order of ids, revisions and sequences.
+A key is a 16-byte prefix, a table byte, and the rest. The prefix is the head of the partition's workspace id, so that
+a partition can be exported, moved or verified alone; store-wide tables lie under sixteen zero bytes. Ids are 16 raw
+bytes, revisions and sequences 8 bytes big endian, so that byte order is the order of ids, revisions and sequences.
 """
 
 from __future__ import annotations

@@ -63,7 +63,10 @@ class PartitionReader:
         return None if body is None else _record(body)
 
     def records(self, after: str | None = None, *, reverse: bool = False) -> Iterator[RecordVersion]:
-        """Current records in the order of their ids, which is the order of creation; strictly after (or before) `after`."""
+        """Current records in the order of their ids, which is the order of creation.
+
+        Strictly after (or before) `after`.
+        """
         for body in self._ordered(self.keys.table(Table.RECORD), after, reverse):
             yield _record(body)
 
@@ -113,7 +116,10 @@ class PartitionReader:
         return None if body is None else _relation(body)
 
     def relations(self, after: str | None = None, *, reverse: bool = False) -> Iterator[RelationVersion]:
-        """Current relations in the order of their ids, which is the order of creation; strictly after (or before) `after`."""
+        """Current relations in the order of their ids, which is the order of creation.
+
+        Strictly after (or before) `after`.
+        """
         for body in self._ordered(self.keys.table(Table.RELATION), after, reverse):
             yield _relation(body)
 

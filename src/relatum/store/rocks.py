@@ -15,6 +15,7 @@ What always holds:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from threading import Lock
 from time import monotonic, sleep
@@ -79,15 +80,14 @@ class RocksStore:
         IMPORTANT: a process must not fork after this. The child could write through the parent's open files.
         """
         (require_store_or_room if create else require_store)(directory)
-        lock = DirectoryLock.acquire(directory)
-        try:
+        with ExitStack() as undo:
+            lock = DirectoryLock.acquire(directory)
+            undo.callback(lock.release)
             torn_tails = repair_logs(directory)
             with watchdog(open_seconds_max):
                 engine = _open_engine(directory, create)
-            return cls(engine, lock, torn_tails)
-        except BaseException:
-            lock.release()
-            raise
+            undo.pop_all()
+        return cls(engine, lock, torn_tails)
 
     def get(self, key: bytes) -> bytes | None:
         """The value stored under `key`, published or not."""

@@ -2,8 +2,8 @@
 
     row = format byte, CRC-32 of key and body (4 bytes big endian), body
 
-The checksum covers the key, so that a row that was moved, swapped or altered is noticed wherever it is read. Bodies are canonical
-MessagePack of storage structs, or packed fixed fields where rows are many and small.
+The checksum covers the key, so that a row that was moved, swapped or altered is noticed wherever it is read. Bodies
+are canonical MessagePack of storage structs, or packed fixed fields where rows are many and small.
 """
 
 from __future__ import annotations
@@ -78,7 +78,10 @@ class Format(Struct, frozen=True):
 
 
 class Position(Struct, frozen=True):
-    """How far the store has come: accepted commands of all partitions, the greatest commit time, the digest of them all."""
+    """How far the store has come.
+
+    Accepted commands of all partitions, the greatest commit time, the digest of them all.
+    """
 
     position: int
     committed_at_millis: int
@@ -107,7 +110,10 @@ CREDENTIAL: Codec[StoredCredential] = Codec(StoredCredential)
 
 
 class Version(NamedTuple):
-    """Body of a record or relation row, current or by revision: its event's sequence, its digest, its canonical bytes."""
+    """Body of a record or relation row, current or by revision.
+
+    Its event's sequence, its digest, its canonical bytes.
+    """
 
     sequence: int
     digest: bytes

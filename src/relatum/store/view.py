@@ -27,7 +27,10 @@ def company_exists(reader: Reader, company_id: str) -> bool:
 
 
 class LedgerView:
-    """What a request reads: never a second one within the same request. A context manager; closing gives the cut back."""
+    """What a request reads: never a second one within the same request.
+
+    A context manager; closing gives the cut back.
+    """
 
     def __init__(self, view: View, now_millis: int, store_key: bytes) -> None:
         self._view = view

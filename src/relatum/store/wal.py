@@ -77,7 +77,17 @@ def repair_logs(directory: Path) -> list[TornTail]:
 
     Raises `StoreUnavailable`, and changes nothing, if any log is damaged anywhere else.
     """
-    logs = sorted(path for path in directory.glob("*.log") if path.stat().st_size)
+    try:
+        return _repaired(directory)
+    except OSError as error:
+        raise StoreUnavailable(f"can't read or repair the write-ahead log in {directory}: {error.strerror}") from error
+
+
+def _repaired(directory: Path) -> list[TornTail]:
+    logs = sorted(
+        (path for path in directory.glob("*.log") if path.stat().st_size),
+        key=lambda path: (len(path.name), path.name),  # numbers of at least six digits
+    )
     torn: list[TornTail] = []
     for path in logs:
         log = path.read_bytes()

@@ -2,8 +2,9 @@
 
     take -> decide each on an overlay -> write, sync, publish -> answer every waiter
 
-While a group waits for the disk the next one gathers. A failed or doubtful commit poisons the writer: nobody of that group is
-told success or refusal, every later command is refused, published state stays readable, and a restart decides the truth.
+While a group waits for the disk the next one gathers. A failed or doubtful commit poisons the writer: nobody of that
+group is told success or refusal, every later command is refused, published state stays readable, and a restart
+decides the truth.
 """
 
 from __future__ import annotations

@@ -37,7 +37,10 @@ class RelationSubmission(NamedTuple):
 
 
 class CredentialSubmission(NamedTuple):
-    """A change of a credential in the company's own partition. `bootstrap`: only where the company doesn't exist yet."""
+    """A change of a credential in the company's own partition.
+
+    `bootstrap`: only where the company doesn't exist yet.
+    """
 
     partition: Partition
     author: Author

@@ -42,7 +42,10 @@ def broken_rule(stream: Stream, command: CheckpointCommand) -> str | None:
 def decide(
     state: PartitionState, stream: Stream, command: CheckpointCommand, command_digest: str, stamp: Stamp
 ) -> CheckpointDecision | Refusal:
-    """Accepts or refuses a sound command whose key is new: revision and digest, then the target, then the old position."""
+    """Accepts or refuses a sound command whose key is new.
+
+    Revision and digest, then the target, then the old position.
+    """
     subject_id = stamp.author.subject_id
     before = state.checkpoint(stream, subject_id, command.consumer_id)
     revision = 0 if before is None else before.revision

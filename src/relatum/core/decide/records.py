@@ -38,7 +38,10 @@ from relatum.errors import Refusal, Refused, invalid, missing, stale
 
 
 class RecordDecision(NamedTuple):
-    """An accepted record command: its event, the record it leaves with its canonical bytes, the erasable row it brings."""
+    """An accepted record command.
+
+    Its event, the record it leaves with its canonical bytes, the erasable row it brings.
+    """
 
     event: RecordEvent
     after: RecordMeta

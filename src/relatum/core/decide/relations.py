@@ -29,7 +29,10 @@ from relatum.errors import Refusal, Refused, invalid, missing, stale
 
 
 class RelationDecision(NamedTuple):
-    """An accepted relation command: its event, the relation before it, and the one it leaves with its canonical bytes."""
+    """An accepted relation command.
+
+    Its event, the relation before it, and the one it leaves with its canonical bytes.
+    """
 
     event: RelationEvent
     before: StoredRelation | None
@@ -66,7 +69,7 @@ def decide(
 
 
 def assertable(state: PartitionState, given: RelationInput, now_millis: int) -> Refusal | None:
-    """Why an input can't be asserted now, or None: the ends, source then target; their types; event times; the evidence.
+    """Why an input can't be asserted now, or None: source, then target, their types, event times, the evidence.
 
     Raises Refused (400) over a budget.
     """

@@ -52,7 +52,9 @@ def _operations(document: Node) -> Iterator[str]:
         yield f'<section><h2 id="tag-{escape(tag["name"])}">{escape(tag["name"])}</h2>'
         yield f"<p>{_prose(tag['description'])}</p>"
         for method, path, operation in _tagged(document, tag["name"]):
-            yield from _operation(method, path, operation)
+            shared = document["components"]["responses"]
+            responses = {status: _resolved(shared, one) for status, one in operation["responses"].items()}
+            yield from _operation(method, path, operation | {"responses": responses})
         yield "</section>"
 
 
@@ -61,6 +63,11 @@ def _tagged(document: Node, tag: str) -> Iterator[tuple[str, str, Node]]:
         for method, operation in methods.items():
             if tag in operation["tags"]:
                 yield method.upper(), path, operation
+
+
+def _resolved(shared: Node, response: Node) -> Node:
+    found: Node = shared[response["$ref"].rpartition("/")[2]] if "$ref" in response else response
+    return found
 
 
 def _operation(method: str, path: str, operation: Node) -> Iterator[str]:

@@ -7,6 +7,7 @@ out. Bounds here document static rules: the ledger checks them itself.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -43,11 +44,13 @@ STRINGS: Final[dict[str, Schema]] = {
     "project_id": _identifier("The project"),
     "mission_id": _identifier("The mission; null is the missionless scope"),
     "agent_id": _identifier("The agent"),
+    "private_subject_id": _identifier("The subject whose private partition it is; null for a shared one"),
     "reporter": _identifier("The subject that asserted"),
     "category": _identifier("The category"),
     "topic_key": _identifier("A slot that one record of the partition holds at a time"),
     "fact_key": _identifier("A group of records that are compared"),
     "idempotency_key": _name(limits.KEY_BYTES_MAX, "The client's name for a command; a repetition is answered alike"),
+    "consumer_id": _name(limits.CONSUMER_BYTES_MAX, "The name of a consumer of a change feed"),
     "method": _method("How the statement came about"),
     "method_revision": _method("The revision of the method"),
     "provider": _method("Who provides the model"),
@@ -91,11 +94,15 @@ ARRAYS: Final[dict[str, Schema]] = {
 }
 
 _PLAIN: Final = {"type", "title", "default", "description"}
+_CHAPTER: Final = re.compile(r" \([a-z]+\.md[^)]*\)")
+"""Where the code names the chapter of the contract that it implements; a client does not have it at hand."""
 
 
 def refine(components: dict[str, Schema]) -> None:
     """Complete the schemas in place: every string and integer gets what its name means, unless its type said it."""
     for schema in components.values():
+        if "description" in schema:
+            schema["description"] = _CHAPTER.sub("", schema["description"])
         for name, member in schema.get("properties", {}).items():
             for part in _parts(member):
                 _refine(name, part)
@@ -111,11 +118,11 @@ def _parts(schema: Schema) -> Iterator[Schema]:
 def _refine(name: str, schema: Schema) -> None:
     match schema.get("type"):
         case "string" if schema.keys() <= _PLAIN:
-            schema.update(STRINGS[name])
+            schema.update(STRINGS.get(name, {}))
         case "integer" if not {"minimum", "const"} & schema.keys():
             schema.update(INTEGERS.get(name, _U64))
         case "number":
-            schema.update(NUMBERS[name])
+            schema.update(NUMBERS.get(name, {}))
         case "array":
             schema.update(ARRAYS.get(name, {}))
         case _:

@@ -18,7 +18,6 @@ from relatum.core.events import (
     RecordCreated,
     RecordDeleted,
     RecordDerived,
-    RecordEvent,
     RecordReviewed,
     RecordRevised,
 )
@@ -113,7 +112,7 @@ def _record(staging: Staging, decision: RecordDecision) -> None:
     _receipt(
         staging, "record", event.author.subject_id, receipt.idempotency_key, event.sequence, receipt.command_digest
     )
-    _workspace(staging, event)
+    _workspace(staging)
     staging.advance(event, _journaled(staging, RECORDS, event, journal.record_change(receipt)))
 
 
@@ -130,7 +129,7 @@ def _free_topic(staging: Staging, record_id: str, revision: int) -> None:
         staging.delete(staging.keys.topic(topic))
 
 
-def _workspace(staging: Staging, event: RecordEvent) -> None:
+def _workspace(staging: Staging) -> None:
     """A workspace appears in its company's list with its first record."""
     tip = staging.head().streams.get(RECORDS)
     if tip is None or tip.sequence == 0:

@@ -1,0 +1,43 @@
+"""The command line: what an operator does with a store, and a tour for whoever is new.
+
+Here: the commands and how they speak. Standard output carries what a command is for (one JSON object, one address, a
+tour) and nothing else; whatever goes wrong is one clear line on standard error and an exit status: 2 for a command line
+or settings that can't be right, 1 for everything that the world refused. Not here: what the commands do, which is the
+ledger's and the server's.
+
+Engine and server are imported by the commands that need them, so that `--help` and `--version` answer at once.
+"""
+
+from __future__ import annotations
+
+import click
+
+from relatum import __version__
+from relatum.cli.admin import admin
+from relatum.cli.init import init
+from relatum.cli.quickstart.command import quickstart
+from relatum.cli.serve import serve
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, message="relatum %(version)s")
+def main() -> None:
+    """relatum: an event-sourced relation ledger for the memory of AI agents.
+
+    See it work, on real data, in less than a minute:
+
+    \b
+        relatum quickstart --once
+
+    Set up a store, with the first administrator of a company, and serve it:
+
+    \b
+        relatum init ./ledger --company acme --subject ada
+        relatum serve ./ledger
+
+    Each command has its own help, with examples: relatum serve --help
+    """
+
+
+for _command in (init, admin, serve, quickstart):
+    main.add_command(_command)

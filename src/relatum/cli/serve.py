@@ -1,0 +1,66 @@
+"""`relatum serve`: the server on one store."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from relatum.cli.exits import told_in_one_line
+from relatum.cli.options import settings_options
+from relatum.settings import Settings, load
+
+
+@click.command()
+@click.argument("directory", type=click.Path(path_type=Path), required=False)
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A TOML file of settings; its keys are the options' names with _ for -.",
+)
+@settings_options
+@click.option("--print-settings", is_flag=True, help="Print the settings that would be in force, as TOML, and stop.")
+def serve(directory: Path | None, config: Path | None, print_settings: bool, **options: object) -> None:
+    """Serve the store in DIRECTORY over HTTP.
+
+    Prints one line with the address once it is ready. One process owns the store; a second one is refused. SIGTERM or
+    Ctrl-C lets running requests finish, makes accepted commands durable, and exits 0.
+
+    \b
+    Examples:
+        relatum serve ./ledger
+        relatum serve ./ledger --host 0.0.0.0 --port 8080 --slots 128
+        RELATUM_PORT=8080 relatum serve ./ledger --config relatum.toml
+        relatum serve ./ledger --port 8080 --print-settings > relatum.toml
+
+    Each option is a setting, which a TOML file and the environment can give too: the option --read-threads is
+    read_threads in the file and RELATUM_READ_THREADS in the environment. Options win over the environment, the
+    environment over the file, the file over the defaults. DIRECTORY can be given these ways as well.
+    """
+    with told_in_one_line():
+        settings = load(os.environ, config, {"directory": directory, **options})
+        if print_settings:
+            click.echo(settings.as_toml(), nl=False)
+            return
+        _serve(settings)
+
+
+def _serve(settings: Settings) -> None:
+    from relatum.clock import SystemClock
+    from relatum.http import server
+    from relatum.ledger import Ledger
+    from relatum.telemetry import Log
+
+    log = Log(sys.stderr, SystemClock().millis, settings.log_level)
+    ledger = Ledger.open(
+        settings.directory, log=log, queue_commands_max=settings.write_queue, group_commands_max=settings.group_max
+    )
+    try:
+        finished = server.serve(ledger, settings, log)
+    except server.AddressUnavailable as error:
+        raise click.ClickException(str(error)) from error
+    if not finished:
+        raise click.ClickException("the time to drain was over before everything that ran had finished")

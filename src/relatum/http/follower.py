@@ -1,0 +1,167 @@
+"""One reader that follows one change stream, from its first event to its last (feeds.md, stream).
+
+Always holds: authority and page are read from one view, so that nothing which was committed after a revocation is told.
+The cursor moves only over what was handed to the connection. What waits for a slow reader is one chunk and the
+connection's own buffer; a chunk that is not taken in time cuts the connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from time import monotonic
+from typing import Final, NamedTuple
+
+from starlette.types import Receive, Scope, Send
+
+from relatum.core import digests
+from relatum.core.cursors import Cursor
+from relatum.core.feeds import Change, Page, StreamBody, Window
+from relatum.core.ids import company_partition
+from relatum.core.streams import Stream
+from relatum.errors import Failure, Refusal
+from relatum.http import events
+from relatum.http.authority import refusal_now
+from relatum.http.responses import ALWAYS
+from relatum.http.services import Call, partition_of
+from relatum.http.slots import Lease
+from relatum.http.watches import Watch
+from relatum.reads import changes
+
+PAGE_DELIVERIES: Final = 64
+"""Deliveries in one chunk, at most: some 60 KB."""
+ABORT: Final = "relatum.abort"
+"""The extension of an ASGI scope that drops the connection at once, with whatever waits to be written."""
+
+_START: Final = {
+    "type": "http.response.start",
+    "status": 200,
+    "headers": [(b"content-type", events.MEDIA_TYPE.encode()), *ALWAYS],
+}
+_DEPARTURE_SECONDS_MAX: Final = 5.0
+
+
+class Found(NamedTuple):
+    """A page and its events."""
+
+    page: Page[Change]
+    chunk: bytes
+
+
+class SlowReader(Exception):
+    """A chunk was not taken in time."""
+
+
+class Follower:
+    """An ASGI application for one request. `lease` holds its place among the streams and is given back at its end."""
+
+    def __init__(self, call: Call[StreamBody], stream: Stream, window: Window, lease: Lease) -> None:
+        self._call = call
+        self._services = call.services
+        self._stream: Stream = stream
+        self._partition = partition_of(call)
+        self._through = window.through
+        self._cursor = window.after
+        self._lease = lease
+        self._first: Found | Refusal | None = None
+        self._idle_at = 0.0
+
+    async def look(self) -> Refusal | None:
+        """Reads the first page, before anything is answered; why there is none."""
+        self._first = await self._services.in_thread(self._page)
+        return self._first if isinstance(self._first, Refusal) else None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Tell everything, and go on telling."""
+        company = digests.workspace_id(company_partition(self._partition.company_id))
+        own = digests.workspace_id(self._partition)
+        with self._lease, self._services.watches.watch(own, company) as watch:
+            departure = asyncio.create_task(_end_on_departure(receive, watch))
+            try:
+                await send(_START)
+                await self._follow(watch, send)
+                await self._write(send, b"", more=False)
+            except (SlowReader, Failure, asyncio.CancelledError) as cause:
+                self._services.log.warning("a stream was cut", cause=type(cause).__qualname__)
+                await _cut(scope, departure)
+            finally:
+                departure.cancel()
+
+    async def _follow(self, watch: Watch, send: Send) -> None:
+        self._rest()
+        found, self._first = self._first, None
+        while not watch.ended:
+            if isinstance(found, Refusal):
+                await self._write(send, events.resync(found.code))
+                return
+            if found is not None:
+                if found.chunk:
+                    await self._write(send, found.chunk)
+                    self._rest()
+                self._cursor = found.page.next_cursor
+                if found.page.complete and self._through is not None:
+                    return
+            elif monotonic() >= self._idle_at:
+                await self._write(send, events.checkpoint(self._cursor))
+                self._rest()
+            if found is None or not found.chunk:
+                await watch.moved(self._patience())
+            found = await self._news()
+
+    def _rest(self) -> None:
+        self._idle_at = monotonic() + self._services.stream_bounds.idle_seconds
+
+    def _patience(self) -> float:
+        """Seconds until there is something to say or to check though nothing moves: idleness, expiry."""
+        seconds = self._idle_at - monotonic()
+        expiry = self._call.credential.spec.expires_at_millis
+        if expiry is not None:
+            seconds = min(seconds, (expiry - self._call.ledger.clock.millis()) / 1000)
+        return max(seconds, 0.0)
+
+    async def _news(self) -> Found | Refusal | None:
+        """What there is beyond the cursor; None for nothing, which is found out here on the event loop."""
+        with self._call.ledger.view() as view:
+            refused = refusal_now(view, self._call.credential, self._call.body.scope, "memory_read")
+            tip = view.partition(self._partition).head().streams.get(self._stream)
+        if refused is not None:
+            return refused
+        if tip is None or (self._cursor is not None and tip.sequence <= self._cursor.sequence):
+            return None
+        return await self._services.in_thread(self._page)
+
+    def _page(self) -> Found | Refusal:
+        """In a thread: the next page, unless the caller may read no more."""
+        ledger, window = self._call.ledger, Window(after=self._cursor, through=self._through)
+        with ledger.distrusting(), ledger.view() as view:
+            refused = refusal_now(view, self._call.credential, self._call.body.scope, "memory_read")
+            if refused is not None:
+                return refused
+            page = changes.page(view.partition(self._partition), self._stream, window, PAGE_DELIVERIES)
+        if isinstance(page, Refusal):
+            return page
+        return Found(page, b"".join(events.delivered(delivery) for delivery in page.changes))
+
+    async def _write(self, send: Send, chunk: bytes, *, more: bool = True) -> None:
+        try:
+            async with asyncio.timeout(self._services.stream_bounds.write_seconds):
+                await send({"type": "http.response.body", "body": chunk, "more_body": more})
+        except TimeoutError:
+            raise SlowReader from None
+
+
+async def _end_on_departure(receive: Receive, watch: Watch) -> None:
+    """Ends the watch of a client that has gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    watch.end()
+
+
+async def _cut(scope: Scope, departure: asyncio.Task[None]) -> None:
+    """Drops the connection: a client that does not read would keep an orderly end waiting for ever."""
+    abort = scope.get("extensions", {}).get(ABORT)
+    if abort is not None:
+        abort()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_DEPARTURE_SECONDS_MAX):
+                await asyncio.shield(departure)
