@@ -1,4 +1,4 @@
-"""Whether a request that was let in would be let in still: for answers that take their time (access.md, credentials)."""
+"""Whether a caller that was let in would be let in still: for answers that take their time (access.md, credentials)."""
 
 from __future__ import annotations
 

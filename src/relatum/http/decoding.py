@@ -24,12 +24,12 @@ Decoded = TypeVar("Decoded")
 _PLACE: Final = re.compile(r" - at `\$((?:\.\w+|\[[0-9]+\])+)`$", re.ASCII)
 _NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _FAULTS: Final = (
-    ("Object contains unknown field", "an unknown member"),
-    ("Object missing required field", "a required member is missing"),
-    ("Expected", "a member of the wrong type"),
-    ("Invalid", "a value that is none of the permitted ones"),
-    ("not a UUID", "an id that is no UUID"),
-    ("", "a value out of range"),
+    ("Object contains unknown field", "has an unknown member"),
+    ("Object missing required field", "lacks a required member"),
+    ("Expected", "has a member of the wrong type"),
+    ("Invalid", "has a value that is none of the permitted ones"),
+    ("not a UUID", "has an id that is no UUID"),
+    ("", "has a value out of range"),
 )
 
 
@@ -69,7 +69,7 @@ class BodyDecoder(Generic[Decoded]):
         except strict_json.StrictJsonError as error:
             return invalid(str(error))
         except msgspec.ValidationError as error:
-            return invalid(f"the body has {_described(str(error), self._names)}")
+            return invalid(f"the body {_described(str(error), self._names)}")
         except msgspec.DecodeError:
             return invalid("the body is not well-formed JSON")
 
@@ -93,7 +93,7 @@ class QueryDecoder(Generic[Decoded]):
         try:
             decoded = msgspec.convert(given, self._kind, strict=False)
         except msgspec.ValidationError as error:
-            return invalid(f"the query string has {_described(str(error), self._names)}")
+            return invalid(f"the query string {_described(str(error), self._names)}")
         for name, text in given.items():
             value = getattr(decoded, name)
             if isinstance(value, int) and str(value) != text:

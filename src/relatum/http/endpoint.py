@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import asyncio
 from time import perf_counter
-from typing import Generic
+from typing import Generic, cast
 
 from msgspec import Struct
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from relatum.core.access import Credential
 from relatum.core.wire import canonical_uuid
-from relatum.errors import Failure, Refusal, Refused, invalid
+from relatum.errors import Failure, Refusal, Refused, WriteBusy, WritesRefused, invalid
 from relatum.http import errors
 from relatum.http.decoding import BodyDecoder, ClientGone, QueryDecoder, read_body
 from relatum.http.headers import bearer_token, is_json
 from relatum.http.responses import Header, Response, encoded, write
 from relatum.http.routes import PATH_ID, Needs, Route
-from relatum.http.services import BodyT, Call, Nothing, Scoped, Services, Versioned
+from relatum.http.services import BodyT, Call, Nothing, Scoped, Services
 from relatum.http.slots import Lease
 from relatum.limits import BODY_BYTES_MAX, CONTRACT_VERSION
 
@@ -43,22 +43,27 @@ class Endpoint(Generic[BodyT]):
                 response = await self._respond(scope, receive, lease)
             except ClientGone:
                 return
+            if not isinstance(response, Response):
+                self._services.metrics.requests(self._route.path, str(self._route.status)).inc()
+                await response(scope, receive, send)
+                return
             await write(send, response)
         self._seconds.observe(perf_counter() - started)
         self._services.metrics.requests(self._route.path, str(response.status)).inc()
 
-    async def _respond(self, scope: Scope, receive: Receive, lease: Lease) -> Response:
+    async def _respond(self, scope: Scope, receive: Receive, lease: Lease) -> Response | ASGIApp:
         try:
             call = await self._checked(scope, receive, lease)
             if isinstance(call, Refusal):
-                self._services.metrics.refusals(call.code).inc()
-                return errors.refused(call)
+                return self._refused(call)
             answer = await self._route.handle(call)
         except Refused as refused:
             return errors.refused(refused.refusal)
+        except (WriteBusy, WritesRefused) as failure:
+            return self._refused(errors.told(failure))  # expected under load; what stopped the writer is in the log
         except Failure as failure:
             self._services.log.failure("a request met a failure", failure, route=self._route.path)
-            return errors.refused(errors.told(failure))
+            return self._refused(errors.told(failure))
         except asyncio.CancelledError:
             return errors.refused(errors.STOPPED)  # the time to finish what runs is over
         except ClientGone:
@@ -68,9 +73,16 @@ class Endpoint(Generic[BodyT]):
             return errors.refused(errors.INTERNAL)
         return self._response(answer)
 
-    def _response(self, answer: Struct | bytes | Refusal) -> Response:
+    def _refused(self, refusal: Refusal) -> Response:
+        """The response to what never came to a decision; refusals by the operation are counted where it decides."""
+        self._services.metrics.refusals(refusal.code).inc()
+        return errors.refused(refusal)
+
+    def _response(self, answer: Struct | bytes | Refusal | ASGIApp) -> Response | ASGIApp:
         if isinstance(answer, Refusal):
             return errors.refused(answer)
+        if callable(answer):
+            return answer
         return Response(self._route.status, answer if isinstance(answer, bytes) else encoded(answer))
 
     async def _checked(self, scope: Scope, receive: Receive, lease: Lease) -> Call[BodyT] | Refusal:
@@ -90,20 +102,16 @@ class Endpoint(Generic[BodyT]):
         if body.contract_version != CONTRACT_VERSION:
             return errors.UNSUPPORTED_VERSION
         if isinstance(route.access, Needs):
-            refused = _scope_refusal(credential, body, route.access)
+            refused = _scope_refusal(credential, cast("Scoped", body), route.access)
             if refused is not None:
                 return refused
         if route.slot and not lease.take():
             return errors.BUSY
-        return Call(self._services, credential, body, path_id)
+        return Call(self._services, credential, body, path_id, scope["headers"], lease)
 
     def _authenticated(self, headers: list[Header]) -> Credential | None:
         token = bearer_token(headers)
-        if token is None:
-            return None
-        ledger = self._services.ledger
-        with ledger.view() as view:
-            return ledger.authenticate(view, token)
+        return None if token is None else self._services.authentication.credential_of(token)
 
     async def _taken(self, scope: Scope, receive: Receive) -> BodyT | Refusal:
         """The typed body or query string."""
@@ -136,9 +144,8 @@ def _path_id(scope: Scope) -> str | Refusal:
         return invalid("the id in the path is not a UUID")
 
 
-def _scope_refusal(credential: Credential, body: Versioned, needs: Needs) -> Refusal | None:
+def _scope_refusal(credential: Credential, body: Scoped, needs: Needs) -> Refusal | None:
     """Scope identifiers first, then capabilities and grant together: a client can't tell which of the two it lacks."""
-    assert isinstance(body, Scoped)
     if not body.scope.well_formed():
         return invalid("the scope's identifiers must be 1 to 256 bytes, not blank, without control characters")
     granted = credential.holds(*needs.of(body)) and credential.spec.authority.covers(body.scope)

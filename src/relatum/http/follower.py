@@ -12,17 +12,16 @@ import contextlib
 from time import monotonic
 from typing import Final, NamedTuple
 
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from relatum.core import digests
-from relatum.core.cursors import Cursor
 from relatum.core.feeds import Change, Page, StreamBody, Window
 from relatum.core.ids import company_partition
 from relatum.core.streams import Stream
 from relatum.errors import Failure, Refusal
 from relatum.http import events
 from relatum.http.authority import refusal_now
-from relatum.http.responses import ALWAYS
+from relatum.http.responses import ABORT, ALWAYS
 from relatum.http.services import Call, partition_of
 from relatum.http.slots import Lease
 from relatum.http.watches import Watch
@@ -30,14 +29,13 @@ from relatum.reads import changes
 
 PAGE_DELIVERIES: Final = 64
 """Deliveries in one chunk, at most: some 60 KB."""
-ABORT: Final = "relatum.abort"
-"""The extension of an ASGI scope that drops the connection at once, with whatever waits to be written."""
 
 _START: Final = {
     "type": "http.response.start",
     "status": 200,
     "headers": [(b"content-type", events.MEDIA_TYPE.encode()), *ALWAYS],
 }
+_END: Final = {"type": "http.response.body", "body": b"", "more_body": False}
 _DEPARTURE_SECONDS_MAX: Final = 5.0
 
 
@@ -78,11 +76,11 @@ class Follower:
         with self._lease, self._services.watches.watch(own, company) as watch:
             departure = asyncio.create_task(_end_on_departure(receive, watch))
             try:
-                await send(_START)
+                await self._send(send, _START)
                 await self._follow(watch, send)
-                await self._write(send, b"", more=False)
+                await self._send(send, _END)
             except (SlowReader, Failure, asyncio.CancelledError) as cause:
-                self._services.log.warning("a stream was cut", cause=type(cause).__qualname__)
+                self._services.log.failure("a stream was cut", cause)
                 await _cut(scope, departure)
             finally:
                 departure.cancel()
@@ -142,10 +140,13 @@ class Follower:
             return page
         return Found(page, b"".join(events.delivered(delivery) for delivery in page.changes))
 
-    async def _write(self, send: Send, chunk: bytes, *, more: bool = True) -> None:
+    async def _write(self, send: Send, chunk: bytes) -> None:
+        await self._send(send, {"type": "http.response.body", "body": chunk, "more_body": True})
+
+    async def _send(self, send: Send, message: Message) -> None:
         try:
             async with asyncio.timeout(self._services.stream_bounds.write_seconds):
-                await send({"type": "http.response.body", "body": chunk, "more_body": more})
+                await send(message)
         except TimeoutError:
             raise SlowReader from None
 
@@ -159,9 +160,9 @@ async def _end_on_departure(receive: Receive, watch: Watch) -> None:
 
 async def _cut(scope: Scope, departure: asyncio.Task[None]) -> None:
     """Drops the connection: a client that does not read would keep an orderly end waiting for ever."""
-    abort = scope.get("extensions", {}).get(ABORT)
-    if abort is not None:
-        abort()
+    extension = scope.get("extensions", {}).get(ABORT)
+    if extension is not None:
+        extension["now"]()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_DEPARTURE_SECONDS_MAX):
                 await asyncio.shield(departure)

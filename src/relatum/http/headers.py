@@ -22,6 +22,12 @@ def bearer_token(headers: Iterable[Header]) -> str | None:
     return token.decode()
 
 
+def last_event_id(headers: Iterable[Header]) -> bytes | None:
+    """The token that a stream is to be resumed from; empty where several are given, which none can be."""
+    found = [value for each, value in headers if each == b"last-event-id" and value]
+    return None if not found else found[0] if len(found) == 1 else b""
+
+
 def is_json(headers: Iterable[Header]) -> bool:
     """Whether the one `Content-Type` is `application/json`, whatever its parameters."""
     value = _only(headers, b"content-type")

@@ -16,6 +16,7 @@ from uvicorn.server import ServerState
 
 from relatum.errors import Refusal, invalid
 from relatum.http import errors
+from relatum.http.responses import ABORT
 
 HEAD_BYTES_MAX: Final = 64 * 1024
 
@@ -72,6 +73,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """The first byte of a request."""
         super().on_message_begin()
+        self.scope["extensions"] = {ABORT: {"now": self.transport.abort}}
         self._arriving = self._in_head = True
         self._head_bytes = 0
 

@@ -15,6 +15,8 @@ Header = tuple[bytes, bytes]
 
 JSON: Final = b"application/json"
 ALWAYS: Final[tuple[Header, ...]] = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
+ABORT: Final = "relatum.abort"
+"""The extension of a request's scope that drops the connection at once, with whatever waits to be written."""
 RETRY_AFTER: Final[Header] = (b"retry-after", b"1")
 
 _JSON_HEADERS: Final[tuple[Header, ...]] = ((b"content-type", JSON), *ALWAYS)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Generic, Literal
 
 from msgspec import Struct
+from starlette.types import ASGIApp
 
 from relatum.core.access import Capability
 from relatum.errors import Code, Refusal
@@ -23,8 +24,8 @@ PATH_ID: Final = "id"
 """The name of the parameter that a path may have."""
 
 Method = Literal["GET", "POST"]
-Handler = Callable[[Call[BodyT]], Awaitable[Struct | bytes | Refusal]]
-"""Does the operation; answers its struct, or the JSON of it, or a refusal."""
+Handler = Callable[[Call[BodyT]], Awaitable[Struct | bytes | Refusal | ASGIApp]]
+"""Does the operation; answers its struct, or the JSON of it, or a refusal, or an application that goes on by itself."""
 Reading = Callable[[Call[BodyT], LedgerView], Struct | Refusal]
 
 
@@ -41,6 +42,7 @@ class Route(Generic[BodyT]):
     """A route that needs a credential.
 
     `access`: capabilities for a scoped route, "admin" for credential_admin, "any" for any valid credential.
+    `answers`: a struct, or the media type of what isn't JSON.
     `takes`: the type of its body, of its query string where the method is GET, or `Nothing`; a path may hold one
     parameter, `PATH_ID`, a UUID. `refuses`: the codes of the operation alone; those of the checks follow from the rest.
     """
@@ -51,7 +53,7 @@ class Route(Generic[BodyT]):
     summary: str
     access: Needs | Literal["admin", "any"]
     takes: type[BodyT]
-    answers: type[Struct]
+    answers: type[Struct] | str
     handle: Handler[BodyT]
     status: int = 200
     slot: bool = False

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import signal
 import socket
@@ -24,7 +25,7 @@ from relatum.http.app import application
 from relatum.http.openapi.document import document
 from relatum.http.openapi.page import page
 from relatum.http.protocol import BoundedProtocol
-from relatum.http.services import Pages, Services
+from relatum.http.services import Pages, Services, StreamBounds
 from relatum.http.table import METRICS_ROUTE, ROUTES
 from relatum.ledger import Ledger
 from relatum.settings import Settings
@@ -56,18 +57,25 @@ def serve(ledger: Ledger, settings: Settings, log: Log, *, announce: TextIO = sy
                 _Server(_config(app, settings), stack.enter_context(_listener(settings.host, port)))
                 for app, port in _applications(services, settings)
             ]
-            _run(servers, services, lambda: _announce(servers, announce, log))
+            finished = _run(servers, services, lambda: _announce(servers, announce, log))
     finally:
         services.close()
-        finished = _close(ledger, settings.drain_timeout_seconds, log)
-    return finished
+        closed = _close(ledger, settings.drain_timeout_seconds, log)
+    return finished and closed
 
 
 def services_of(ledger: Ledger, settings: Settings, log: Log) -> Services:
     """What the endpoints of a server share, as `settings` say."""
     described = document((*ROUTES, METRICS_ROUTE))
     pages = Pages(described.as_json(), page(described))
-    return Services(ledger, log, pages, slots_max=settings.slots, read_threads=settings.read_threads)
+    return Services(
+        ledger,
+        log,
+        pages,
+        slots_max=settings.slots,
+        read_threads=settings.read_threads,
+        stream_bounds=StreamBounds(settings.streams_max, settings.stream_write_seconds),
+    )
 
 
 def _applications(services: Services, settings: Settings) -> list[tuple[ASGIApp, int]]:
@@ -108,6 +116,8 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._listener = listener
         self.accepting = asyncio.Event()
+        self.finished = True
+        """Whether the stop left no request behind."""
 
     @property
     def address(self) -> str:
@@ -124,6 +134,11 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         self.accepting.set()
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Finish what runs, as long as there is time for it."""
+        await super().shutdown(sockets)
+        self.finished = not self.server_state.tasks
+
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
         """Nothing: uvicorn would end the process by the signal it was stopped with."""
@@ -135,9 +150,11 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
-def _run(servers: Sequence[_Server], services: Services, ready: Callable[[], None]) -> None:
+def _run(servers: Sequence[_Server], services: Services, ready: Callable[[], None]) -> bool:
+    """Serve until a signal; whether the stop left no request behind."""
+
     def stop() -> None:
-        services.stopping = True
+        services.stop()
         for server in servers:
             server.stop()
 
@@ -149,6 +166,7 @@ def _run(servers: Sequence[_Server], services: Services, ready: Callable[[], Non
         accepting = asyncio.gather(*(server.accepting.wait() for server in servers))
         await asyncio.wait((running, accepting), return_when=asyncio.FIRST_COMPLETED)
         if accepting.done():
+            _spare_what_stays()
             ready()
         else:
             accepting.cancel()
@@ -156,6 +174,13 @@ def _run(servers: Sequence[_Server], services: Services, ready: Callable[[], Non
 
     with asyncio.Runner(loop_factory=servers[0].config.get_loop_factory()) as runner:
         runner.run(main())
+    return all(server.finished for server in servers)
+
+
+def _spare_what_stays() -> None:
+    """Take all that was made so far out of later searches for garbage, each of which would hold up the event loop."""
+    gc.collect()
+    gc.freeze()
 
 
 def _listener(host: str, port: int) -> socket.socket:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final, Generic, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from relatum.core.access import Credential
 from relatum.core.ids import Partition, Scope, memory_partition
-from relatum.http.slots import Slots
+from relatum.http.authentication import Authentication
+from relatum.http.responses import Header
+from relatum.http.slots import Lease, Slots
+from relatum.http.watches import Watches
 from relatum.ledger import Ledger
-from relatum.limits import CONTRACT_VERSION
+from relatum.limits import CONTRACT_VERSION, STREAM_IDLE_SECONDS
 from relatum.store.partition import PartitionReader
 from relatum.store.view import LedgerView
 from relatum.telemetry import Log
@@ -28,7 +31,6 @@ class Versioned(Protocol):
         ...
 
 
-@runtime_checkable
 class Scoped(Versioned, Protocol):
     """A body that addresses a partition."""
 
@@ -57,15 +59,41 @@ class Pages(NamedTuple):
     """The same for people, HTML."""
 
 
+class StreamBounds(NamedTuple):
+    """What a server allows to those who follow a change stream."""
+
+    streams_max: int = 64
+    write_seconds: float = 10.0
+    """For a reader to take what was sent."""
+    idle_seconds: float = STREAM_IDLE_SECONDS
+    """Until a stream on which nothing happens says so."""
+
+
+DEFAULT_BOUNDS: Final = StreamBounds()
+
+
 class Services:
     """One ledger and what serves it. Event loop only, but for `ledger` and `log`."""
 
-    def __init__(self, ledger: Ledger, log: Log, pages: Pages, *, slots_max: int, read_threads: int) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        log: Log,
+        pages: Pages,
+        *,
+        slots_max: int,
+        read_threads: int,
+        stream_bounds: StreamBounds = DEFAULT_BOUNDS,
+    ) -> None:
         self.ledger = ledger
         self.log = log
         self.pages = pages
         self.metrics = ledger.metrics
+        self.authentication = Authentication(ledger)
         self.slots = Slots(slots_max, self.metrics.slots_in_use)
+        self.stream_bounds = stream_bounds
+        self.streams = Slots(stream_bounds.streams_max, self.metrics.streams)
+        self.watches = Watches(ledger)
         self.stopping = False
         """Set once the server is told to stop: what runs is finished, readiness says so."""
         self._threads = ThreadPoolExecutor(read_threads, thread_name_prefix="relatum-read")
@@ -74,6 +102,11 @@ class Services:
         """Whether commands are accepted, and if not, why."""
         found = self.ledger.readiness()
         return "draining" if self.stopping and found == "ready" else found
+
+    def stop(self) -> None:
+        """The server was told to stop: streams and long polls end, other requests are finished."""
+        self.stopping = True
+        self.watches.end()
 
     async def in_thread(self, work: Callable[[], Result]) -> Result:
         """Run what takes longer than the event loop may stand still."""
@@ -87,14 +120,25 @@ class Services:
 class Call(Generic[BodyT_co]):
     """One request that passed every check before the operation itself."""
 
-    __slots__ = ("body", "credential", "path_id", "services")
+    __slots__ = ("body", "credential", "headers", "lease", "path_id", "services")
 
-    def __init__(self, services: Services, credential: Credential, body: BodyT_co, path_id: str) -> None:
+    def __init__(
+        self,
+        services: Services,
+        credential: Credential,
+        body: BodyT_co,
+        path_id: str,
+        headers: Sequence[Header],
+        lease: Lease,
+    ) -> None:
         self.services = services
         self.credential = credential
         self.body = body
         self.path_id = path_id
         """The UUID in the path; empty where the path has none."""
+        self.headers = headers
+        self.lease = lease
+        """The admission slot, for an answer that has to wait and must not hold it meanwhile."""
 
     @property
     def ledger(self) -> Ledger:

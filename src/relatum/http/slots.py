@@ -16,8 +16,8 @@ class Slots:
 
     def __init__(self, slots_max: int, in_use: Gauge) -> None:
         self._slots_max = slots_max
-        self._taken = 0
-        in_use.set_function(lambda: self._taken)
+        self.taken = 0
+        in_use.set_function(lambda: self.taken)
 
     def lease(self) -> Lease:
         """What one request may take a slot through; leaving its context gives the slot back."""
@@ -25,15 +25,15 @@ class Slots:
 
     def take(self) -> bool:
         """Take a slot if one is free."""
-        if self._taken >= self._slots_max:
+        if self.taken >= self._slots_max:
             return False
-        self._taken += 1
+        self.taken += 1
         return True
 
     def give_back(self) -> None:
         """Return a slot that was taken."""
-        assert self._taken > 0, "a slot is given back once"
-        self._taken -= 1
+        assert self.taken > 0, "a slot is given back once"
+        self.taken -= 1
 
 
 class Lease:
@@ -51,12 +51,16 @@ class Lease:
         self._held = self._slots.take()
         return self._held
 
+    def give_back(self) -> None:
+        """Return the slot, if one is held: another may be taken later."""
+        if self._held:
+            self._held = False
+            self._slots.give_back()
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._held:
-            self._held = False
-            self._slots.give_back()
+        self.give_back()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from relatum.http.endpoints import (
+    changes,
+    checkpoints,
     company,
     company_workspace,
     credentials,
@@ -16,6 +18,7 @@ from relatum.http.endpoints import (
     records,
     relation_commands,
     relations,
+    stream,
 )
 from relatum.http.routes import AnyRoute
 
@@ -25,6 +28,9 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
     *relation_commands.ROUTES,
     *relations.ROUTES,
     *graphs.ROUTES,
+    *changes.ROUTES,
+    *checkpoints.ROUTES,
+    *stream.ROUTES,
     *receipts.ROUTES,
     *identity.ROUTES,
     *credentials.ROUTES,

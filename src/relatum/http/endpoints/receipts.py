@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal
 
+from relatum.core.cursors import CheckpointReceipt
 from relatum.core.ids import Scope
 from relatum.core.queries import ReceiptRead
 from relatum.core.receipts import RecordReceipt, RelationReceipt
@@ -22,7 +23,7 @@ class ReceiptReadAnswer(Closed, frozen=True, kw_only=True):
 
     contract_version: Literal[1]
     scope: Scope
-    receipt: Annotated[Any, one_of(RecordReceipt, RelationReceipt)]
+    receipt: Annotated[Any, one_of(RecordReceipt, RelationReceipt, CheckpointReceipt)]
 
 
 def read(call: Call[ReceiptRead], view: LedgerView) -> ReceiptReadAnswer | Refusal:

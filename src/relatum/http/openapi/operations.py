@@ -49,8 +49,11 @@ class Operations:
         if route.takes is not Nothing and route.method == "POST":
             content = _content(self._refs[route.takes], examples.requests(exchanges))
             operation["requestBody"] = {"required": True, "content": {JSON: content}}
-        answer = _content(self._refs[route.answers], examples.responses(exchanges, route.status))
-        responses = {str(route.status): _response(route.status, "Done.", {JSON: answer})}
+        if isinstance(route.answers, str):  # a media type
+            answer = {route.answers: {"schema": {"type": "string"}}}
+        else:
+            answer = {JSON: _content(self._refs[route.answers], examples.responses(exchanges, route.status))}
+        responses = {str(route.status): _response(route.status, "Done.", answer)}
         for status, codes in sorted(codes_of(route).items()):
             responses[str(status)] = self._refusal(status, codes, examples.responses(exchanges, status))
         return operation | {"responses": responses}

@@ -72,6 +72,10 @@ class Tour:
         """Send a body of the present version and these members."""
         return await self._ask("POST", name, route, path or route, {"contract_version": CONTRACT_VERSION, **members})
 
+    async def unversioned(self, name: str, route: str, **members: Any) -> Any:
+        """Send a body of these members alone."""
+        return await self._ask("POST", name, route, route, members)
+
     async def scoped(self, name: str, route: str, **members: Any) -> Any:
         """Send a body with the scope of the tour."""
         return await self.post(name, route, scope=_SCOPE, **members)
@@ -107,7 +111,10 @@ async def walk(app: ASGIApp, ledger: Ledger, clock: ManualClock) -> list[Exchang
         await tour.get("writer", "/api/v1/identity")
         ids = await _records(tour)
         await _relations(tour, ids)
+        await _graphs(tour, ids)
+        await _feeds(tour)
         tour.secret = admin_secret
+        await _company(tour, ids)
         await _administer(tour, writer["credential"]["id"])
         return tour.exchanges
 
@@ -115,7 +122,7 @@ async def walk(app: ASGIApp, ledger: Ledger, clock: ManualClock) -> list[Exchang
 async def _issue(tour: Tour) -> Any:
     spec = {
         "subject_id": "grace",
-        "capabilities": ["memory_read", "memory_write", "memory_review"],
+        "capabilities": ["memory_read", "memory_write", "memory_review", "memory_checkpoint"],
         "grants": [_SCOPE],
         "expires_at_millis": None,
     }
@@ -178,6 +185,45 @@ async def _relations(tour: Tour, ids: list[str]) -> None:
     await tour.scoped("active", f"{_RELATIONS}/query", filter={"state": "active", "kind": "supports"})
     await tour.scoped("known", "/api/v1/memory/receipts/read", family="relation", idempotency_key="link-1")
     await tour.scoped("unknown", "/api/v1/memory/receipts/read", family="record", idempotency_key="never-used")
+
+
+async def _graphs(tour: Tour, ids: list[str]) -> None:
+    await tour.scoped("neighbours", "/api/v1/memory/graph/typed", query={"root_record_ids": ids[:1], "max_depth": 1})
+    page = await tour.scoped("", f"{_RECORDS}/query", filter={"text": "Book deliveries"})
+    derived = page["page"]["records"][0]["record_id"]
+    await tour.scoped("sources", "/api/v1/memory/graph/evidence", query={"root_record_ids": [derived]})
+
+
+async def _feeds(tour: Tour) -> None:
+    await tour.scoped("baseline", f"{_RELATIONS}/changes/activate")
+    page = await tour.scoped("first_page", f"{_RELATIONS}/changes", query={"limit": 2})
+    cursor = page["page"]["next_cursor"]
+    await tour.scoped("next_page", f"{_RELATIONS}/changes", query={"after": cursor, "limit": 2})
+    command = {
+        "contract_version": CONTRACT_VERSION,
+        "idempotency_key": "saved-1",
+        "consumer_id": "indexer",
+        "expected_revision": 0,
+        "operation": {"type": "advance", "cursor": cursor},
+    }
+    await tour.unversioned("first", f"{_RELATIONS}/checkpoints", scope=_SCOPE, command=command)
+    await tour.scoped("saved", f"{_RELATIONS}/checkpoints/read", consumer_id="indexer")
+    await tour.scoped("none_saved", f"{_RELATIONS}/checkpoints/read", consumer_id="nobody")
+    await tour.scoped("first", f"{_RELATIONS}/checkpoints/revision", consumer_id="indexer", revision=1)
+    await tour.scoped("behind", f"{_RELATIONS}/consumers/diagnose", consumer_id="indexer")
+
+
+async def _company(tour: Tour, ids: list[str]) -> None:
+    route = "/api/v1/company/memory"
+    query = f"?contract_version={CONTRACT_VERSION}"
+    found = await tour.get("all", f"{route}/workspaces", query=query)
+    workspace_id = found["page"]["workspaces"][0]["workspace_id"]
+    at = {"workspace_id": workspace_id}
+    await tour.post("retained", f"{route}/records/query", **at, filter={"limit": 1, "view": "retained"})
+    await tour.post("one", f"{route}/records/inspect", **at, record_id=ids[0])
+    await tour.post("no_such_workspace", f"{route}/records/inspect", workspace_id="0" * 64, record_id=ids[0])
+    await tour.post("active", f"{route}/relations/query", **at, filter={"state": "active"})
+    await tour.post("relations", f"{route}/consumers/query", query={"stream": "typed_memory_relations"})
 
 
 async def _administer(tour: Tour, writer_id: str) -> None:

@@ -1,0 +1,138 @@
+"""Pages of the change streams, and their activation (feeds.md, pages and journals).
+
+A page with nothing to deliver may wait for a commit: without a slot, and woken by the writer alone. Whatever it answers
+then, the caller is let in for once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from time import monotonic
+from typing import Any, Final, Literal, NamedTuple
+
+from msgspec import Struct
+
+from relatum.core import digests, journal
+from relatum.core.changes import RecordChange, RelationChange
+from relatum.core.cursors import Cursor
+from relatum.core.feeds import ActivationBody, Change, ChangesBody, Page
+from relatum.core.ids import Scope
+from relatum.core.streams import RECORDS, RELATIONS, Stream
+from relatum.core.wire import Closed
+from relatum.errors import Refusal
+from relatum.http import errors
+from relatum.http.authority import refusal_now
+from relatum.http.responses import encoded
+from relatum.http.routes import Handler, Route, needing
+from relatum.http.services import Call, partition_of, reader_of
+from relatum.limits import CONTRACT_VERSION
+from relatum.reads import changes
+
+PATHS: Final[dict[Stream, str]] = {RELATIONS: "/api/v1/memory/relations", RECORDS: "/api/v1/memory/records"}
+"""What the routes of a stream begin with."""
+
+
+class RelationChangesAnswer(Closed, frozen=True, kw_only=True):
+    """A page of changes of relations."""
+
+    contract_version: Literal[1]
+    scope: Scope
+    page: Page[RelationChange]
+
+
+class RecordChangesAnswer(Closed, frozen=True, kw_only=True):
+    """A page of changes of records."""
+
+    contract_version: Literal[1]
+    scope: Scope
+    page: Page[RecordChange]
+
+
+class ActivationAnswer(Closed, frozen=True, kw_only=True):
+    """The baseline of a stream that is active now: a cursor before its first change."""
+
+    contract_version: Literal[1]
+    scope: Scope
+    baseline: Cursor
+
+
+class _Read(NamedTuple):
+    """A page, and the answer as JSON."""
+
+    page: Page[Change]
+    answer: bytes
+
+
+def paging(stream: Stream, answer: Callable[..., Struct]) -> Handler[ChangesBody]:
+    """The handler of `changes`; `answer` makes its answers."""
+
+    def read(call: Call[ChangesBody]) -> _Read | Refusal:
+        query, scope = call.body.query, call.body.scope
+        with call.ledger.distrusting(), call.ledger.view() as view:
+            refused = refusal_now(view, call.credential, scope, "memory_read")
+            found = refused or changes.page(reader_of(call, view), stream, query, query.limit)
+        if isinstance(found, Refusal):
+            return found
+        return _Read(found, encoded(answer(contract_version=CONTRACT_VERSION, scope=scope, page=found)))
+
+    async def handle(call: Call[ChangesBody]) -> bytes | Refusal:
+        deadline = monotonic() + call.body.patience_millis / 1000
+        with call.services.watches.watch(digests.workspace_id(partition_of(call))) as watch:
+            while True:
+                found = await call.services.in_thread(lambda: read(call))
+                if isinstance(found, Refusal):
+                    return found
+                seconds = deadline - monotonic()
+                if found.page.changes or call.body.query.through is not None or seconds <= 0 or watch.ended:
+                    return found.answer
+                call.lease.give_back()
+                await watch.moved(seconds)
+                if not call.lease.take():
+                    return errors.BUSY
+
+    return handle
+
+
+def activating(stream: Stream) -> Handler[ActivationBody]:
+    """The handler of `changes/activate`."""
+
+    async def handle(call: Call[ActivationBody]) -> ActivationAnswer:
+        partition = partition_of(call)
+        tip = await call.ledger.activate_async(partition, call.credential.author, stream)
+        opened = journal.opened(digests.workspace_id(partition), stream, tip.journal_id)
+        return ActivationAnswer(
+            contract_version=CONTRACT_VERSION, scope=call.body.scope, baseline=journal.cursor(stream, opened)
+        )
+
+    return handle
+
+
+def _routes(stream: Stream, answer: type[Struct], noun: str) -> Iterator[Route[Any]]:
+    yield Route(
+        path=f"{PATHS[stream]}/changes",
+        tag="feeds",
+        summary=f"Read changes of {noun} in the order of their commits, page by page",
+        access=needing("memory_read"),
+        takes=ChangesBody,
+        answers=answer,
+        handle=paging(stream, answer),
+        slot=True,
+        refuses=("invalid_request", "journal_history_conflict"),
+    )
+    yield Route(
+        path=f"{PATHS[stream]}/changes/activate",
+        tag="feeds",
+        summary=f"Make the stream of {noun} active before its first change",
+        access=needing("memory_read", "memory_write"),
+        takes=ActivationBody,
+        answers=ActivationAnswer,
+        handle=activating(stream),
+        slot=True,
+        writes=True,
+    )
+
+
+ROUTES: Final = (
+    *_routes(RELATIONS, RelationChangesAnswer, "relations"),
+    *_routes(RECORDS, RecordChangesAnswer, "records"),
+)
