@@ -1,0 +1,110 @@
+"""A campaign: store after store, round after round, until enough servers were killed.
+
+What always holds: what is drawn is drawn from the seed and the numbers of store and round, so that a seed names the
+same plans whatever the machine makes of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic
+
+from msgspec import Struct
+
+from crash_tests.inspection.inspect import Findings
+from crash_tests.plan import Plan, draw_plan, seeded
+from crash_tests.stage import Rig, Round, Stage
+
+ROUNDS_PER_STORE = 6
+ROUNDS_PER_INSPECTION = 3
+
+Tell = Callable[[str], None]
+
+
+class Summary(Struct, kw_only=True):
+    """What a campaign came to, if nothing was violated."""
+
+    kills: int = 0
+    stores: int = 0
+    acknowledged: int = 0
+    present: int = 0
+    absent: int = 0
+    replayed: int = 0
+    objects: int = 0
+    changes: int = 0
+    rows: int = 0
+    seconds: float = 0.0
+
+    def add_round(self, result: Round) -> None:
+        """Counts one round."""
+        self.acknowledged += result.acknowledged
+        self.present += result.verdict.present
+        self.absent += result.verdict.absent
+        self.replayed += result.verdict.replayed
+        self.objects += result.verdict.objects
+        self.changes += result.verdict.changes
+        if result.findings is not None:
+            self.add_findings(result.findings)
+
+    def add_findings(self, findings: Findings) -> None:
+        """Counts one inspection."""
+        self.rows += findings.rows
+
+    def __str__(self) -> str:
+        """One line."""
+        return (
+            f"{self.kills} kills on {self.stores} stores: {self.acknowledged} commands acknowledged, "
+            f"{self.present + self.absent} unacknowledged ({self.present} present, {self.absent} absent), "
+            f"{self.replayed} replays, {self.objects} objects, {self.changes} changes and {self.rows} rows compared, "
+            f"{self.seconds:.1f} s"
+        )
+
+
+class Campaign:
+    """Carries out kills under one seed and counts."""
+
+    def __init__(self, rig: Rig, seed: int, tell: Tell) -> None:
+        self._rig = rig
+        self._seed = seed
+        self._tell = tell
+        self._started = monotonic()
+        self.summary = Summary()
+
+    def run(self, kills: int, seconds_max: float) -> Summary:
+        """At least so many kills, or as many as fit into the time. Raises `Violation` at the first thing that fails."""
+        while self.summary.kills < kills and self._seconds < seconds_max:
+            self._run_store(kills, seconds_max)
+        if self.summary.kills < kills:
+            self._tell(f"stopped after {self.summary.kills} of {kills} kills: the time is over")
+        self.summary.seconds = self._seconds
+        return self.summary
+
+    @property
+    def _seconds(self) -> float:
+        return monotonic() - self._started
+
+    def _run_store(self, kills: int, seconds_max: float) -> None:
+        summary, number = self.summary, self.summary.stores + 1
+        before = summary.kills
+        with Stage(self._rig, number, seeded(self._seed, number)) as stage:
+            summary.stores = number
+            summary.kills = before + stage.kills
+            for turn in range(1, ROUNDS_PER_STORE + 1):
+                place = self._seed, number, turn
+                plan = draw_plan(seeded(*place))
+                result = stage.round(plan, place, inspected=turn % ROUNDS_PER_INSPECTION == 0)
+                summary.add_round(result)
+                summary.kills = before + stage.kills
+                self._tell(self._progress(f"{number}.{turn}", plan, result))
+                if summary.kills >= kills or self._seconds >= seconds_max:
+                    break
+            summary.add_findings(stage.end())
+
+    def _progress(self, place: str, plan: Plan, result: Round) -> str:
+        verdict = result.verdict
+        inspected = "" if result.findings is None else f", {result.findings.rows} rows inspected"
+        return (
+            f"[{self._seconds:6.1f} s] store and round {place}, {self.summary.kills} kills, {plan}: "
+            f"{result.acknowledged} acknowledged, {verdict.present} unknown present, {verdict.absent} absent, "
+            f"{verdict.replayed} replayed, {verdict.objects} objects compared{inspected}"
+        )

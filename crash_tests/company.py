@@ -1,0 +1,32 @@
+"""The company that every crash test works for: its scopes, and accounts for them issued over HTTP."""
+
+from __future__ import annotations
+
+import msgspec
+
+from crash_tests.history import Account, Desk
+from crash_tests.violation import require
+from crash_tests.wire import Connection
+from relatum.core.ids import Scope
+
+COMPANY = "acme"
+ADMINISTRATOR = "root"
+CAPABILITIES = ("memory_read", "memory_write", "memory_review")
+SHARED = Scope(project_id="atlas", mission_id="survey", agent_id="scout", visibility="shared")
+PRIVATE = Scope(project_id="atlas", agent_id="scout", visibility="private")
+
+
+def issue(port: int, admin_secret: str, subject: str) -> Account:
+    """An account that may do everything in both scopes."""
+    spec = {"subject_id": subject, "capabilities": CAPABILITIES, "grants": [SHARED, PRIVATE]}
+    connection = Connection(port, admin_secret)
+    answer = connection.post("/api/v1/credentials", msgspec.json.encode({"contract_version": 1, "spec": spec}))
+    connection.close()
+    require(answer.status == 201, f"a credential could not be issued: {answer.status} {answer.body!r}")
+    issued = answer.json()
+    return Account(COMPANY, subject, issued["credential"]["id"], issued["secret"])
+
+
+def desks_of(accounts: list[Account]) -> list[Desk]:
+    """Each account at work in each scope: they share one partition, and each has one to itself."""
+    return [Desk(account, scope) for account in accounts for scope in (SHARED, PRIVATE)]

@@ -1,0 +1,153 @@
+"""What clients did and were told: every command that was sent, and what became of it.
+
+What always holds: a command is entered before it is sent, so that whatever happens to the server, nothing that may have
+reached it is forgotten. Of all commands under one key at most one is accepted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any, Literal
+
+import msgspec
+
+from crash_tests.inspection.claims import Claim, Key
+from crash_tests.violation import Violation, require
+from relatum.core.ids import Partition, Scope, memory_partition
+
+Family = Literal["record", "relation"]
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Account:
+    """A credential as its holder knows it."""
+
+    company_id: str
+    subject_id: str
+    credential_id: str
+    secret: str = field(repr=False)
+
+    @property
+    def author(self) -> Json:
+        """How the ledger names this account in what it stores."""
+        return {"credential_id": self.credential_id, "subject_id": self.subject_id}
+
+
+@dataclass(frozen=True)
+class Desk:
+    """An account at work in one scope."""
+
+    account: Account
+    scope: Scope
+
+    @property
+    def partition(self) -> Partition:
+        """What the scope addresses for this account."""
+        return memory_partition(self.account.company_id, self.account.subject_id, self.scope)
+
+    def body(self, **members: Any) -> bytes:
+        """The body of a request from this desk."""
+        return msgspec.json.encode({"contract_version": 1, "scope": self.scope, **members})
+
+
+@dataclass(eq=False)
+class Command:
+    """One command. Its outcome is unknown until it has a receipt, JSON as it came over the wire, or was refused."""
+
+    desk: Desk
+    family: Family
+    idempotency_key: str
+    operation: Json
+    receipt: bytes | None = None
+    refused: bool = False
+
+    @property
+    def key(self) -> Key:
+        """What its receipt is found by."""
+        return self.desk.partition, self.family, self.desk.account.subject_id, self.idempotency_key
+
+    @property
+    def unknown(self) -> bool:
+        """Whether nobody knows what became of it."""
+        return self.receipt is None and not self.refused
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+        return f"the {self.family} command {self.idempotency_key!r} ({self.operation['type']})"
+
+    def told(self) -> Json:
+        """The receipt, decoded."""
+        assert self.receipt is not None
+        receipt: Json = msgspec.json.decode(self.receipt)
+        return receipt
+
+
+class History:
+    """Every command sent to one store. For any thread."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._commands: list[Command] = []
+        self._accepted: dict[Key, Command] = {}
+        self._numbers = 0
+
+    def fresh_key(self) -> str:
+        """An idempotency key that nobody has used on this store."""
+        with self._lock:
+            self._numbers += 1
+            return f"key {self._numbers}"
+
+    def enter(self, command: Command) -> None:
+        """A command that is about to be sent."""
+        with self._lock:
+            self._commands.append(command)
+
+    def accept(self, command: Command, receipt: bytes) -> None:
+        """A command was answered with a receipt, now or at a later attempt."""
+        with self._lock:
+            other = self._accepted.setdefault(command.key, command)
+            require(other is command, f"{command.name} was accepted under a key that another had been accepted under")
+            if command.receipt not in (None, receipt):
+                raise Violation(f"{command.name} was answered with two receipts, {command.receipt!r} and {receipt!r}")
+            require(not command.refused, f"{command.name} was refused and then accepted")
+            command.receipt = receipt
+
+    def refuse(self, command: Command) -> None:
+        """A command was answered with a refusal."""
+        with self._lock:
+            require(command.receipt is None, f"{command.name} was accepted and then refused")
+            command.refused = True
+
+    def since(self, mark: int) -> list[Command]:
+        """The commands entered from the `mark`th on."""
+        with self._lock:
+            return self._commands[mark:]
+
+    def mark(self) -> int:
+        """How many commands have been entered."""
+        with self._lock:
+            return len(self._commands)
+
+    def accepted(self) -> list[Command]:
+        """All commands that have a receipt."""
+        with self._lock:
+            return list(self._accepted.values())
+
+    def claims(self) -> Iterator[Claim]:
+        """What a store must agree with: the receipts, and the keys under which something may be stored."""
+        claimed: set[Key] = set()
+        for command in (*self.accepted(), *(command for command in self.since(0) if command.unknown)):
+            if command.key in claimed:
+                continue
+            claimed.add(command.key)
+            yield Claim(
+                partition=command.desk.partition,
+                family=command.family,
+                subject_id=command.desk.account.subject_id,
+                idempotency_key=command.idempotency_key,
+                receipt=None if command.receipt is None else command.receipt.decode(),
+            )

@@ -1,0 +1,126 @@
+"""Every index, derived naively from the records and relations that it is an index of.
+
+IMPORTANT: nothing here may use `relatum.store.projection`, which writes these rows: a fault there would agree with
+itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crash_tests.inspection.stored import StoredPartition, same_rows
+from crash_tests.violation import require
+from relatum.core import digests
+from relatum.core.ids import Ref, uuid_bytes
+from relatum.core.records import RecordMeta
+from relatum.core.relations import StoredRelation
+from relatum.store import rows
+from relatum.store.keys import Table, Use
+
+Bodies = dict[bytes, bytes]
+
+
+def check_indexes(partition: StoredPartition) -> int:
+    """Adjacency, completeness headers, dependents, topic slots and payloads; the number of rows compared."""
+    records = [version.meta for version in partition.reader.records()]
+    relations = [version.relation for version in partition.reader.relations()]
+    revisions = [rows.RECORD.decode(rows.unpack_version(body).canonical) for body in partition.record_revisions()]
+    outgoing, incoming = _adjacency(partition, relations)
+    expected: dict[Table, Bodies] = {
+        Table.OUTGOING: outgoing,
+        Table.INCOMING: incoming,
+        Table.HEADER: _headers(partition, revisions, outgoing, incoming),
+        Table.DEPENDENT: dict(_dependents(partition, records, relations)),
+        Table.TOPIC: dict(_topics(partition, records)),
+    }
+    compared = sum(
+        same_rows(f"{partition.name}, {table.name.lower()}", bodies, partition.table(table))
+        for table, bodies in expected.items()
+    )
+    return compared + _check_payloads(partition, records, revisions)
+
+
+def _adjacency(partition: StoredPartition, relations: list[StoredRelation]) -> tuple[Bodies, Bodies]:
+    """Two entries for each relation that is active and not rejected, one at either end, each naming the other end."""
+    outgoing, incoming = Bodies(), Bodies()
+    for relation in relations:
+        if relation.state != "active" or (relation.review is not None and relation.review.disposition == "rejected"):
+            continue
+        source, target, own = relation.input.source, relation.input.target, uuid_bytes(relation.relation_id)
+        outgoing[_entries_at(partition, Table.OUTGOING, source) + own] = rows.pack_adjacency(
+            relation.input.kind, target
+        )
+        incoming[_entries_at(partition, Table.INCOMING, target) + own] = rows.pack_adjacency(
+            relation.input.kind, source
+        )
+    return outgoing, incoming
+
+
+def _entries_at(partition: StoredPartition, direction: Table, end: Ref) -> bytes:
+    return partition.keys.adjacency(direction, end.record_id, end.revision)
+
+
+def _headers(partition: StoredPartition, revisions: list[RecordMeta], outgoing: Bodies, incoming: Bodies) -> Bodies:
+    """One for each revision of each record, with the number and the sum of the entries at that revision."""
+    out, into = _totals(outgoing), _totals(incoming)
+    headers = Bodies()
+    for meta in revisions:
+        end = uuid_bytes(meta.record_id) + meta.revision.to_bytes(8, "big")
+        header = rows.Completeness(*out.get(end, (0, 0)), *into.get(end, (0, 0)))
+        headers[partition.keys.header(meta.record_id, meta.revision)] = header.pack()
+    return headers
+
+
+def _totals(entries: Bodies) -> dict[bytes, tuple[int, int]]:
+    """The number and the sum of entries at each end, by the end's id and revision."""
+    totals: dict[bytes, tuple[int, int]] = {}
+    for key, body in entries.items():
+        count, total = totals.get(key[-40:-16], (0, 0))
+        summed = (total + digests.adjacency_digest(key + body)) % digests.ACCUMULATOR_MODULUS
+        totals[key[-40:-16]] = count + 1, summed
+    return totals
+
+
+def _dependents(
+    partition: StoredPartition, records: list[RecordMeta], relations: list[StoredRelation]
+) -> Iterator[tuple[bytes, bytes]]:
+    """What uses a record, whatever has become of the user since: the revision that it pins."""
+
+    def use(ref: Ref, kind: Use, dependent_id: str) -> tuple[bytes, bytes]:
+        return partition.keys.dependent(ref.record_id, kind, dependent_id), rows.pack_u64(ref.revision)
+
+    for relation in relations:
+        yield use(relation.input.source, Use.SOURCE, relation.relation_id)
+        yield use(relation.input.target, Use.TARGET, relation.relation_id)
+        for ref in relation.input.evidence_sources:
+            yield use(ref, Use.EVIDENCE, relation.relation_id)
+    for meta in records:
+        for ref in meta.derivation.sources if meta.derivation else ():
+            yield use(ref, Use.DERIVED, meta.record_id)
+
+
+def _topics(partition: StoredPartition, records: list[RecordMeta]) -> Iterator[tuple[bytes, bytes]]:
+    """A slot for each topic key of a record that is not deleted."""
+    for meta in records:
+        payload = partition.reader.payload(meta) if meta.state == "active" else None
+        if payload is not None and payload.topic_key is not None:
+            yield partition.keys.topic(payload.topic_key), uuid_bytes(meta.record_id)
+
+
+def _check_payloads(partition: StoredPartition, records: list[RecordMeta], revisions: list[RecordMeta]) -> int:
+    """A payload for each revision that brought one, matching the digest that stays; none at all once deleted."""
+    deleted = {meta.record_id for meta in records if meta.state == "deleted"}
+    expected: set[bytes] = set()
+    for meta in revisions:
+        if meta.record_id in deleted:
+            continue
+        partition.reader.payload(meta)
+        partition.reader.review_evidence(meta)
+        if meta.payload_revision == meta.revision or (meta.review and meta.review.revision == meta.revision):
+            expected.add(partition.keys.payload(meta.record_id, meta.revision))
+    found = set(partition.table(Table.PAYLOAD))
+    require(expected <= found, f"{partition.name}: a payload is missing")
+    require(
+        found <= expected, f"{partition.name}: a payload is left that nothing refers to, of a deleted record perhaps"
+    )
+    return len(found)

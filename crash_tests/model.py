@@ -1,0 +1,143 @@
+"""A naive ledger: what a partition must look like after its accepted commands, in the order of their commit sequences.
+
+Written from the contract and from nothing of the product, as simply as it can be: one dictionary for records, one for
+relations, every revision kept as the JSON that a client must be shown. Commands are taken one by one; what the receipt
+says of a command is compared with what the model makes of it.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+from crash_tests.history import Command, Json
+from crash_tests.violation import require_same
+
+_ACTIONS = {
+    ("record", "create"): "created",
+    ("record", "revise"): "revised",
+    ("record", "delete"): "deleted",
+    ("record", "derive"): "derived",
+    ("record", "review"): "reviewed",
+    ("relation", "assert"): "asserted",
+    ("relation", "retire"): "retired",
+    ("relation", "restore"): "restored",
+    ("relation", "review"): "reviewed",
+}
+_INPUT: Json = {
+    "type": "memory",
+    "title": None,
+    "content": None,
+    "data": None,
+    "tags": [],
+    "category": None,
+    "topic_key": None,
+    "fact_key": None,
+    "provenance": None,
+    "confidence": None,
+    "event_time_millis": None,
+    "valid_until_millis": None,
+}
+
+
+class Model:
+    """One partition. `records` and `relations` hold the revisions of each object, the first at index 0."""
+
+    def __init__(self) -> None:
+        self.sequence = 0
+        self.records: dict[str, list[Json]] = {}
+        self.relations: dict[str, list[Json]] = {}
+
+    def apply(self, command: Command) -> str:
+        """Take the next command; the id of the object that it made or changed."""
+        assert command.receipt is not None
+        receipt, operation = command.told(), command.operation
+        objects, id_name = (
+            (self.records, "record_id") if command.family == "record" else (self.relations, "relation_id")
+        )
+        object_id = str(receipt[id_name])
+        known = objects.get(object_id, [])
+        self.sequence += 1
+        expected = {
+            "commit_sequence": self.sequence,
+            "idempotency_key": command.idempotency_key,
+            "author": command.desk.account.author,
+            "action": _ACTIONS[command.family, operation["type"]],
+            "revision": len(known) + 1,
+            id_name: operation.get(id_name, object_id),
+        }
+        found = {name: receipt[name] for name in expected}
+        require_same(f"the receipt of {command.name}", expected, found)
+        require_same(
+            f"the revision that {command.name} was accepted at", operation.get("expected_revision", 0), len(known)
+        )
+        objects.setdefault(object_id, known).append(_after(known[-1] if known else None, command, receipt))
+        return object_id
+
+    def record_at(self, record_id: str, revision: int) -> Json:
+        """A record's revision as it is shown now: once deleted, without payload and review in all of them."""
+        shown = dict(self.records[record_id][revision - 1])
+        if self.records[record_id][-1]["state"] == "deleted":
+            shown |= {"input": None, "review": None}
+        return shown
+
+    def relation_at(self, relation_id: str, revision: int) -> Json:
+        """A relation's revision."""
+        return self.relations[relation_id][revision - 1]
+
+    def is_eligible(self, record_id: str, now_millis: int, revision: int | None = None) -> bool:
+        """Whether a record, at exactly `revision` if one is given, may be read at an instant."""
+        if record_id not in self.records:
+            return False
+        record = self.records[record_id][-1]
+        if record["state"] == "deleted" or revision not in (None, record["revision"]):
+            return False
+        until = record["input"]["valid_until_millis"]
+        if (record["review"] or {}).get("disposition") == "rejected" or (until is not None and until <= now_millis):
+            return False
+        sources = (record["derivation"] or {}).get("sources", [])
+        return all(self.is_eligible(one["record_id"], now_millis, one["revision"]) for one in sources)
+
+
+def _after(before: Json | None, command: Command, receipt: Json) -> Json:
+    """The object that a command leaves, as it is shown."""
+    after = deepcopy(before) if before else _new(command, receipt)
+    after |= {"revision": receipt["revision"], "modified_at_millis": receipt["committed_at_millis"]}
+    operation = command.operation
+    match operation["type"]:
+        case "revise":
+            after |= {"input": _INPUT | operation["record"], "review": None, "author": receipt["author"]}
+        case "delete":
+            after |= {"state": "deleted", "input": None, "review": None}
+        case "retire":
+            after["state"] = "retired"
+        case "restore":
+            after["state"] = "active"
+        case "review":
+            after["review"] = {
+                "disposition": operation["disposition"],
+                "evidence_ref": operation["evidence_ref"],
+                "author": receipt["author"],
+                "reviewed_at_millis": receipt["committed_at_millis"],
+            }
+    return after
+
+
+def _new(command: Command, receipt: Json) -> Json:
+    operation = command.operation
+    made: Json = {
+        "schema_version": 1,
+        "created_at_millis": receipt["committed_at_millis"],
+        "state": "active",
+        "review": None,
+    }
+    if command.family == "record":
+        shown = _INPUT | operation["record"]
+        return made | {
+            "record_id": receipt["record_id"],
+            "author": receipt["author"],
+            "input": shown,
+            "derivation": operation.get("derivation"),
+        }
+    given = {"valid_from_millis": None, "valid_until_millis": None, **operation["relation"]}
+    given["provenance"] = {"model": None, **given["provenance"]}
+    return made | {"relation_id": receipt["relation_id"], "reported_by": receipt["author"], "input": given}

@@ -1,0 +1,199 @@
+"""What clients ask for: seeded operations on what they know, most of them sound, some of them bound to be refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from threading import Lock
+from typing import NamedTuple
+
+from crash_tests.history import Command, Family, Json
+
+_KINDS = ("semantic_related", "same_entity", "temporal_before", "causal_claim", "supports", "contradicts")
+_DISPOSITIONS = ("approved", "rejected", "unreviewed")
+_TOPICS = tuple(f"topic {number}" for number in range(6))
+_LONG_PAST, _FAR_FUTURE = 1, 2**53
+
+RECENT = 12
+
+_UNKNOWN_ID = "00000000-0000-4000-8000-000000000000"
+_LARGE_CHARACTERS = 40_000
+
+
+class Known(NamedTuple):
+    """An object at the newest revision that clients know."""
+
+    object_id: str
+    revision: int
+
+
+class Sight:
+    """What clients know of the objects of a partition: the newest revision that a receipt told of. For any thread."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._records: dict[str, tuple[int, str]] = {}
+        self._relations: dict[str, tuple[int, str]] = {}
+
+    def learn(self, command: Command) -> None:
+        """What an accepted command tells."""
+        receipt = command.told()
+        known, object_id = (
+            (self._records, receipt["record_id"])
+            if command.family == "record"
+            else (self._relations, receipt["relation_id"])
+        )
+        with self._lock:
+            if known.get(object_id, (0, ""))[0] < receipt["revision"]:
+                known[object_id] = receipt["revision"], receipt["action"]
+
+    def record(self, random: Random) -> Known | None:
+        """Some record, hardly ever a deleted one."""
+        return self._some(self._records, random, lambda action: action != "deleted")
+
+    def relation(self, random: Random, wanted: Callable[[str], bool]) -> Known | None:
+        """Some relation, if there is one then one whose last action is wanted."""
+        return self._some(self._relations, random, wanted)
+
+    def _some(self, known: dict[str, tuple[int, str]], random: Random, wanted: Callable[[str], bool]) -> Known | None:
+        with self._lock:
+            # Recent objects are the contested ones, and old ones must not be forgotten.
+            some = list(known)[-RECENT:] if random.random() < 0.7 else list(known)
+            likely = [one for one in some if wanted(known[one][1])] or some
+            if not likely:
+                return None
+            chosen = random.choice(likely)
+            return Known(chosen, known[chosen][0])
+
+
+class Author:
+    """Thinks of operations in one partition; deterministic but for what `sight` has come to show."""
+
+    def __init__(self, random: Random, sight: Sight) -> None:
+        self._random = random
+        self._sight = sight
+
+    def operation(self) -> tuple[Family, Json]:
+        """The next one."""
+        choices: dict[Callable[[], tuple[Family, Json]], int] = {
+            self._create: 22,
+            self._revise: 8,
+            self._delete: 3,
+            self._derive: 7,
+            self._review_record: 6,
+            self._assert: 34,
+            self._retire: 8,
+            self._restore: 6,
+            self._review_relation: 6,
+        }
+        chosen = self._random.choices(list(choices), list(choices.values()))[0]
+        return chosen()
+
+    # Records
+
+    def _create(self) -> tuple[Family, Json]:
+        return "record", {"type": "create", "record": self._record()}
+
+    def _derive(self) -> tuple[Family, Json]:
+        sources = self._refs(self._random.randint(1, 3))
+        if not sources:
+            return self._create()
+        how = {"method": "summary", "method_revision": "1", "evidence_ref": "run 7"}
+        return "record", {"type": "derive", "record": self._record(), "derivation": {"sources": sources, **how}}
+
+    def _revise(self) -> tuple[Family, Json]:
+        return self._on_record({"type": "revise", "record": self._record()})
+
+    def _delete(self) -> tuple[Family, Json]:
+        return self._on_record({"type": "delete"})
+
+    def _review_record(self) -> tuple[Family, Json]:
+        return self._on_record({"type": "review", **self._review()})
+
+    def _on_record(self, operation: Json) -> tuple[Family, Json]:
+        record = self._sight.record(self._random)
+        if record is None:
+            return self._create()
+        target = {"record_id": record.object_id, "expected_revision": self._near(record.revision)}
+        return "record", {**operation, **target}
+
+    def _record(self) -> Json:
+        random = self._random
+        record: Json = {"content": self._text(), "event_time_millis": random.randrange(1_000_000)}
+        if random.random() < 0.1:
+            record["topic_key"] = random.choice(_TOPICS)
+        if random.random() < 0.1:
+            record["valid_until_millis"] = random.choice((_LONG_PAST, _FAR_FUTURE))
+        if random.random() < 0.3:
+            record |= {
+                "title": "a title",
+                "tags": ["one", "two"],
+                "confidence": 0.5,
+                "data": {"n": [1, -2, 0.25, None]},
+            }
+        return record
+
+    def _text(self) -> str:
+        """Now and then one that spans a block of the write-ahead log."""
+        random = self._random
+        length = random.randrange(_LARGE_CHARACTERS) if random.random() < 0.02 else random.randrange(200)
+        return f"text {random.getrandbits(64):x} " + "x" * length
+
+    # Relations
+
+    def _assert(self) -> tuple[Family, Json]:
+        refs = self._refs(self._random.choice((2, 2, 2, 3, 4)))
+        if len(refs) < 2:
+            return self._create()
+        relation: Json = {"source": refs[0], "target": refs[1], "kind": self._random.choice(_KINDS)}
+        relation["provenance"] = {
+            "origin": "tool_observation",
+            "method": "reading",
+            "method_revision": "1",
+            "evidence_ref": "log 9",
+        }
+        if refs[2:]:
+            relation["evidence_sources"] = refs[2:]
+        if self._random.random() < 0.1:
+            relation["valid_until_millis"] = self._random.choice((_LONG_PAST, _FAR_FUTURE))
+        return "relation", {"type": "assert", "relation": relation}
+
+    def _retire(self) -> tuple[Family, Json]:
+        return self._on_relation({"type": "retire", "evidence_ref": "note 5"}, lambda action: action != "retired")
+
+    def _restore(self) -> tuple[Family, Json]:
+        return self._on_relation({"type": "restore", "evidence_ref": "note 6"}, lambda action: action == "retired")
+
+    def _review_relation(self) -> tuple[Family, Json]:
+        return self._on_relation({"type": "review", **self._review()}, lambda _: True)
+
+    def _on_relation(self, operation: Json, wanted: Callable[[str], bool]) -> tuple[Family, Json]:
+        relation = self._sight.relation(self._random, wanted)
+        if relation is None:
+            return self._assert()
+        target = {"relation_id": relation.object_id, "expected_revision": self._near(relation.revision)}
+        return "relation", {**operation, **target}
+
+    # Parts
+
+    def _review(self) -> Json:
+        return {"disposition": self._random.choice(_DISPOSITIONS), "evidence_ref": "note 4"}
+
+    def _near(self, revision: int) -> int:
+        """The revision, or now and then another one."""
+        return revision if self._random.random() < 0.93 else max(0, revision + self._random.choice((-1, 1)))
+
+    def _refs(self, count: int) -> list[Json]:
+        """Some records at revisions that are likely current, distinct but for a rare slip."""
+        refs: dict[str, Json] = {}
+        for _ in range(count):
+            known = self._sight.record(self._random)
+            if known is not None:
+                refs[known.object_id] = {
+                    "record_id": known.object_id,
+                    "revision": max(1, self._near(known.revision)),
+                }
+        chosen = list(refs.values())
+        if chosen and self._random.random() < 0.02:
+            chosen.append(self._random.choice((chosen[0], {"record_id": _UNKNOWN_ID, "revision": 1})))
+        return chosen

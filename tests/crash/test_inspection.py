@@ -1,0 +1,122 @@
+"""The inspection of stored rows: content with a sound store, and seen to notice every planted fault."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from crash_tests.inspection import __main__ as program
+from crash_tests.inspection.claims import Claim, write_claims
+from crash_tests.inspection.inspect import inspect
+from crash_tests.inspection.stored import read_store
+from crash_tests.violation import Violation
+from relatum.core.ids import Ref
+from relatum.ledger import Ledger
+from relatum.store.keys import Table
+from relatum.store.partition import Direction
+from relatum.store.projection.staging import Staging
+from tests.crash.past import Past, Teller, live, make_past
+from tests.crash.planted import FAULTS, Fault
+from tests.support.builders import create
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("past") / "store"
+
+
+@pytest.fixture(scope="module")
+def past(directory: Path) -> Past:
+    return make_past(directory)
+
+
+def test_a_sound_store_passes_and_everything_in_it_was_looked_at(past: Past) -> None:
+    findings = inspect(past.rows, past.claims)
+    assert (3, len(past.claims), 0) == (findings.partitions, findings.acknowledged, findings.unresolved_present)
+    assert len(past.claims) + 1 == findings.events  # the bootstrap of the company is the other one
+    assert len(past.rows) - 2 == findings.rows  # the format and the position are the store's own
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+def test_every_planted_fault_is_noticed(past: Past, fault: Fault) -> None:
+    found = dict(past.rows)
+    fault.plant(found)
+    with pytest.raises(Violation, match=fault.told):
+        inspect(found, past.claims)
+
+
+def test_a_store_rolled_back_to_before_an_acknowledgement_is_noticed(tmp_path: Path) -> None:
+    with Ledger.open(tmp_path / "store", create=True) as ledger:
+        ledger.bootstrap("acme", "root")
+        teller = Teller(ledger)
+        live(teller)
+    before = read_store(tmp_path / "store")
+    with Ledger.open(tmp_path / "store") as ledger:
+        teller.ledger = ledger
+        teller.record(create("one more"))
+        teller.record(create("and another"))
+    inspect(read_store(tmp_path / "store"), teller.claims)
+    with pytest.raises(Violation, match="2 acknowledged commands are not stored"):
+        inspect(before, teller.claims)
+
+
+def test_a_command_that_was_answered_as_refused_and_is_stored_is_noticed(past: Past) -> None:
+    with pytest.raises(Violation, match="is stored, and was refused or never sent"):
+        inspect(past.rows, past.claims[:-1])
+
+
+def test_a_command_of_unknown_outcome_may_be_there_or_not(past: Past) -> None:
+    *claims, last = past.claims
+    absent = replace(last, idempotency_key="never arrived", receipt=None)
+    assert 1 == inspect(past.rows, [*claims, replace(last, receipt=None), absent]).unresolved_present
+
+
+def test_a_receipt_that_differs_in_one_member_is_noticed(past: Past) -> None:
+    *claims, last = past.claims
+    assert last.receipt is not None
+    altered = last.receipt.replace('"revision":1', '"revision":2')
+    with pytest.raises(Violation, match="another receipt than was acknowledged"):
+        inspect(past.rows, [*claims, replace(last, receipt=altered)])
+
+
+class _Forgetful(Staging):
+    """The projection with a line too few."""
+
+    def index(self, direction: Direction, end: Ref, relation_id: str, body: bytes, *, present: bool) -> None:
+        if direction is not Table.INCOMING:
+            super().index(direction, end, relation_id, body, present=present)
+
+
+@pytest.fixture
+def forgetful_projection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the writer and in the rebuild alike, and with the check that the writer itself makes switched off."""
+    monkeypatch.setattr("relatum.writer.group.Staging", _Forgetful)
+    monkeypatch.setattr("crash_tests.inspection.rederived.Staging", _Forgetful)
+    monkeypatch.setattr("relatum.store.integrity.verify_relation", lambda *_: None)
+
+
+@pytest.mark.usefixtures("forgetful_projection")
+def test_a_projection_that_forgets_an_index_is_noticed_although_the_events_agree(tmp_path: Path) -> None:
+    past = make_past(tmp_path / "store")
+    with pytest.raises(Violation, match="incoming: the row"):
+        inspect(past.rows, past.claims)
+
+
+def test_the_program_prints_its_findings_or_the_violation(
+    directory: Path, past: Past, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(claims: list[Claim]) -> int:
+        write_claims(tmp_path / "claims", claims)
+        return program.main(directory, tmp_path / "claims")
+
+    assert 0 == run(past.claims)
+    assert '"acknowledged":20' in capsys.readouterr().out
+    assert 1 == run(past.claims[1:])
+    assert "was refused or never sent" in capsys.readouterr().err
+
+
+def test_a_directory_that_is_no_store_is_a_violation(tmp_path: Path) -> None:
+    with pytest.raises(Violation, match="can't be opened"):
+        read_store(tmp_path)

@@ -1,0 +1,86 @@
+"""The real server, killed for real: a sound one passes, and every control is noticed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from crash_tests.__main__ import main, parser
+from crash_tests.controls import CONTROLS
+from crash_tests.plan import EarlyKill, Plan, draw_making, draw_plan, seeded
+from crash_tests.stage import Rig, Stage
+from crash_tests.violation import Violation
+
+AT_WORK = Plan(moment="at work", accepted=60, delay_seconds=0.0)
+STARTS = (EarlyKill(opening=True, part=0.1), EarlyKill(opening=True, part=0.5), EarlyKill(opening=False, part=0.9))
+UNDISTURBED = "a seed under which the making of the store is not killed"
+
+
+@pytest.fixture
+def rig(tmp_path: Path) -> Rig:
+    return Rig(directory=tmp_path, slots=64, clients=3)
+
+
+@pytest.mark.slow
+def test_a_server_that_is_killed_at_work_starting_and_draining_loses_nothing(rig: Rig) -> None:
+    with Stage(rig, 1, seeded(UNDISTURBED)) as stage:
+        at_work = stage.round(AT_WORK, (1, 1, 1), inspected=True)
+        starts = Plan(moment="at work", accepted=5, delay_seconds=0.0, starts=STARTS)
+        starting = stage.round(starts, (1, 1, 2), inspected=False)
+        draining = stage.round(Plan(moment="draining", accepted=5, delay_seconds=0.01), (1, 1, 3), inspected=False)
+        findings = stage.end()
+    assert 6 == stage.kills
+    assert at_work.findings is not None
+    assert 60 <= at_work.acknowledged <= at_work.findings.acknowledged
+    acknowledged = sum(one.acknowledged for one in (at_work, starting, draining))
+    assert acknowledged <= draining.verdict.replayed == findings.acknowledged
+
+
+LOST = "the receipt of"
+REFUSED = "the server did not start .* acknowledged commands are lost"
+INCONSISTENT = "storage_inconsistency"
+NOTICED = {
+    "rollback": LOST,
+    "empty-log": REFUSED,
+    "lose-receipt": f"{LOST}|{INCONSISTENT}|commit sequence .* is missing",
+    "lose-adjacency": "the stored rows do not hold: .* outgoing: the row .* is missing",
+    "alter-record": INCONSISTENT,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("control", CONTROLS)
+def test_every_control_is_noticed(rig: Rig, control: str) -> None:
+    damaged = Rig(directory=rig.directory, slots=rig.slots, clients=rig.clients, control=control)
+    with (
+        Stage(damaged, 1, seeded(UNDISTURBED)) as stage,
+        pytest.raises(Violation, match=rf"(?s){NOTICED[control]}"),
+    ):
+        stage.round(AT_WORK, (1, 1, 1), inspected=control == "lose-adjacency")
+
+
+@pytest.mark.slow
+def test_the_command_prints_its_seed_first_and_a_summary_last(capsys: pytest.CaptureFixture[str]) -> None:
+    assert 0 == main(parser().parse_args(["--kills", "1", "--seed", "1", "--clients", "2"]))
+    lines = capsys.readouterr().out.splitlines()
+    assert "seed 1" == lines[0]
+    assert " kills on 1 stores: " in lines[-1]
+
+
+@pytest.mark.slow
+def test_the_command_names_the_seed_and_fails_when_something_is_violated(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert 1 == main(parser().parse_args(["--kills", "1", "--seed", "1", "--control", "empty-log"]))
+    assert "VIOLATION with seed 1: the server did not start" in capsys.readouterr().out
+
+
+def test_a_seed_names_the_same_plans_every_time() -> None:
+    plans = [draw_plan(seeded(7, 1, turn)) for turn in range(50)]
+    assert plans == [draw_plan(seeded(7, 1, turn)) for turn in range(50)]
+    assert {"at work", "draining"} == {plan.moment for plan in plans}
+    assert {1, 2, 3} == {plan.kills for plan in plans}
+    assert {True, False} == {start.opening for plan in plans for start in plan.starts}
+    assert {True, False} == {draw_making(seeded(7, store)) is None for store in range(20)}
