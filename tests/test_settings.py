@@ -59,6 +59,7 @@ INTEGERS = [
     ("metrics_port", 0, 65_535),
     ("slots", 0, 1_024),
     ("streams_max", 0, 4_096),
+    ("stream_write_seconds", 1, 3_600),
     ("write_queue", 1, 65_536),
     ("group_max", 1, 1_024),
     ("read_threads", 1, 64),

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, NamedTuple, Self
+from typing import Literal, NamedTuple, Protocol, Self
 
 from relatum.clock import Clock, FloorClock, SystemClock
 from relatum.core import digests
-from relatum.core.access import Authority, Credential, CredentialSpec
+from relatum.core.access import Authority, Credential, CredentialSpec, StoredCredential
 from relatum.core.changes import JournalHead
 from relatum.core.commands import RecordOperation, RelationOperation
 from relatum.core.cursors import CheckpointCommand, CheckpointReceipt
@@ -27,6 +27,7 @@ from relatum.core.ids import Author, Partition, company_partition, uuid7
 from relatum.core.receipts import Receipt, RecordReceipt, RelationReceipt
 from relatum.core.secret import SECRET_BYTES, credential_id_of, format_secret
 from relatum.core.streams import Stream
+from relatum.core.text import is_identifier
 from relatum.entropy import Entropy, SystemEntropy
 from relatum.errors import (
     Failure,
@@ -69,6 +70,19 @@ class IssuedCredential(NamedTuple):
     secret: str
 
 
+class KnownCredentials(Protocol):
+    """What authentication reads: a view, or what somebody remembers of one."""
+
+    @property
+    def now_millis(self) -> int:
+        """The view's instant."""
+        ...
+
+    def credential(self, credential_id: str) -> StoredCredential | None:
+        """A credential of any company."""
+        ...
+
+
 class Ledger:
     """An open ledger.
 
@@ -92,12 +106,19 @@ class Ledger:
         self._database = database
         self._entropy = entropy or SystemEntropy()
         self._draining = False
+        log = log or Log(sys.stderr, self.clock.millis, "warning")
+        for tail in database.torn_tails:
+            log.warning(
+                "the write-ahead log ended in a torn group, which was cut off; nobody had been told of it",
+                kept=str(tail.kept),
+                tail_bytes=tail.tail_bytes,
+            )
         self._committer = Committer(
             database,
             self.clock,
             self._entropy,
             self.metrics,
-            log or Log(sys.stderr, self.clock.millis, "warning"),
+            log,
             queue_commands_max=queue_commands_max,
             group_commands_max=group_commands_max,
         )
@@ -149,7 +170,7 @@ class Ledger:
         """One cut and one clock value. Everything a request reads comes from one view; close it, or use `with`."""
         return LedgerView(self._database.view(), self.clock.millis(), self._database.store_key)
 
-    def authenticate(self, view: LedgerView, secret: str) -> Credential | None:
+    def authenticate(self, view: KnownCredentials, secret: str) -> Credential | None:
         """The credential that `secret` belongs to, if it is neither revoked nor expired at the view's instant."""
         credential_id = credential_id_of(secret)
         stored = None if credential_id is None else view.credential(credential_id)
@@ -277,6 +298,8 @@ class Ledger:
 
         With `recover`, one more for a company whose administrators are lost.
         """
+        if not is_identifier(company_id):
+            return invalid("the company is not an identifier")
         with self.view() as view:
             if recover and not view.company_exists(company_id):
                 return refusal("not_found", "no such company; make it with: relatum init")

@@ -47,6 +47,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = None
     slots: Annotated[int, Meta(ge=0, le=SLOTS_MAX, description="Admission slots; 0 sheds all load.")] = SLOTS_DEFAULT
     streams_max: Annotated[int, Meta(ge=0, le=4_096, description="Change feeds followed at once.")] = 64
+    stream_write_seconds: Annotated[int, Meta(ge=1, le=3_600, description="For a follower to take what is sent.")] = 10
     write_queue: Annotated[int, Meta(ge=1, le=65_536, description="Commands that may wait for the writer.")] = 4_096
     group_max: Annotated[int, Meta(ge=1, le=1_024, description="Commands committed in one group, at most.")] = 128
     read_threads: Annotated[int, Meta(ge=1, le=64, description="Threads that serve reads.")] = 4

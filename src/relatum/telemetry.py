@@ -84,6 +84,7 @@ class Metrics:
         self.request_seconds = Labelled(histogram("relatum_request_seconds", "Duration of a request.", "route"))
         self.write_queue = gauge("relatum_write_queue", "Commands waiting for the writer.")
         self.slots_in_use = gauge("relatum_slots_in_use", "Admission slots taken.")
+        self.streams = gauge("relatum_streams", "Change feeds being followed.")
         self.poisoned = gauge("relatum_poisoned", "1 once a storage failure has stopped all writes, else 0.")
         self.position = gauge("relatum_position", "The published position of the store.")
 

@@ -23,6 +23,7 @@ from tests.cli.program import environment
 from tests.docs.pages import DOCS, README, ROOT, blocks, command_lines, inline_code, pages, script, table
 
 HOWTO = DOCS / "howto"
+FOLLOW = HOWTO / "follow-a-partition.md"  # about a program, which tests/feeds runs
 OPERATIONS = DOCS / "operations.md"
 
 
@@ -192,7 +193,7 @@ def test_the_tour_of_the_readme_can_be_pasted(tmp_path: Path) -> None:
 @needs_curl
 def test_the_how_to_pages_can_be_pasted_one_after_another(tmp_path: Path) -> None:
     in_order = [HOWTO / f"{name}.md" for name in ("first-steps", "write-memory", "review", "keys")]
-    assert set(in_order) == set(HOWTO.glob("*.md"))
+    assert {*in_order, FOLLOW} == set(HOWTO.glob("*.md"))
     code = script(*in_order)
     printed = run_in_shell(code, tmp_path)
     assert statuses_told(code) == statuses_seen(printed)

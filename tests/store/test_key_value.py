@@ -226,6 +226,18 @@ def test_a_store_that_was_cut_off_takes_no_more_writes() -> None:
     commit(reopened, {b"a": b"1"})
 
 
+def test_memory_forgets_the_values_that_nobody_can_ask_for_any_more() -> None:
+    store = MemoryStore()
+    with store.view():
+        for number in range(100):
+            commit(store, {b"same": b"%d" % number, b"%d" % number: b"", b"%d" % (number - 1): None})
+        assert 100 < sum(len(values) for _, values in store._rows._history.values())
+    commit(store, {})
+    commit(store, {})
+    assert {b"same": b"99", b"99": b""} == {key: values[-1] for key, (_, values) in store._rows._history.items()}
+    assert 2 == sum(len(values) for _, values in store._rows._history.values())
+
+
 @pytest.mark.parametrize("fails", ["write", "sync"])
 def test_after_a_failed_write_or_sync_only_views_go_on(fails: str) -> None:
     store = MemoryStore()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import json
 from pathlib import Path
 
@@ -124,16 +125,29 @@ def test_a_failed_opening_lets_go_of_the_lock(tmp_path: Path) -> None:
     RocksStore.open(tmp_path, create=False).close()
 
 
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_watchdog_over_the_engine_is_called_off_however_opening_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    calls: list[object] = []
+    monkeypatch.setattr(faulthandler, "dump_traceback_later", lambda seconds, **_: calls.append(seconds))
+    monkeypatch.setattr(faulthandler, "cancel_dump_traceback_later", lambda: calls.append("off"))
+    RocksStore.open(tmp_path, create=True, open_seconds_max=7).close()
+    if fails:
+        (tmp_path / "CURRENT").write_bytes(b"junk")
+        with pytest.raises(StoreUnavailable):
+            RocksStore.open(tmp_path, create=False, open_seconds_max=7)
+    assert [7, "off"] * (2 if fails else 1) == calls
+
+
 def test_every_acknowledged_commit_outlives_a_kill(tmp_path: Path) -> None:
-    acknowledged = 0
     for _ in range(3):
         with children.start("commit_until_killed", tmp_path / "store") as writer:
             assert writer.stdout is not None
-            for _ in range(50):
-                acknowledged = int(writer.stdout.readline())
+            lines = [writer.stdout.readline() for _ in range(50)]
             writer.kill()
-            printed, _ = writer.communicate(timeout=60)
-        acknowledged = max([acknowledged, *map(int, printed.split("\n")[:-1])])
+            lines += writer.stdout.readlines()
+        acknowledged = int([line for line in lines if line.endswith("\n")][-1])
         store = RocksStore.open(tmp_path / "store", create=False)
         last = int(store.get(b"last") or b"0")
         assert acknowledged <= last <= acknowledged + 1

@@ -107,6 +107,13 @@ def test_a_scan_may_be_left_early_and_others_may_run_meanwhile(reader: Reader) -
         assert ORDER == [key for key, _ in reader.scan(*EVERYTHING)]
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+def test_no_key_is_lost_between_chunks_though_each_is_the_next_one_there_can_be(store: Store, reverse: bool) -> None:
+    keys = [b"k" + bytes(length) for length in range(3 * CHUNK_ROWS_FIRST)]
+    commit(store, dict.fromkeys(keys, b"v"))
+    assert sorted(keys, reverse=reverse) == [key for key, _ in store.scan(*EVERYTHING, reverse=reverse)]
+
+
 @pytest.mark.parametrize(
     "count", [CHUNK_ROWS_FIRST, CHUNK_ROWS_FIRST + 1, 5 * CHUNK_ROWS_FIRST, 2 * CHUNK_ROWS_MAX + 1]
 )

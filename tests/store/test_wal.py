@@ -146,13 +146,20 @@ def test_damage_in_the_middle_refuses_to_open_and_changes_nothing(damaged: Path)
     assert before == sorted((f.name, f.read_bytes()) for f in damaged.iterdir() if f.name != "relatum.lock")
 
 
-def test_a_torn_log_before_another_one_is_damage(damaged: Path) -> None:
+@pytest.mark.parametrize("later", ["999999.log", "1000000.log"])
+def test_a_torn_log_before_another_one_is_damage(damaged: Path, later: str) -> None:
     path = log_of(damaged)
     whole = path.read_bytes()
-    path.with_name("999999.log").write_bytes(whole)
+    path.with_name(later).write_bytes(whole)
     path.write_bytes(whole[:-1])
     with pytest.raises(StoreUnavailable, match="remains of one record"):
         repair_logs(damaged)
+
+
+def test_a_log_that_can_not_be_read_refuses_to_open(damaged: Path) -> None:
+    (damaged / "999999.log").mkdir()
+    with pytest.raises(StoreUnavailable, match="can't read or repair"):
+        RocksStore.open(damaged, create=False)
 
 
 def test_an_intact_record_of_an_unknown_kind_refuses_to_open(damaged: Path) -> None:

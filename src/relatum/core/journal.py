@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from relatum.core import digests
 from relatum.core.changes import JournalHead, RecordChange, RelationChange
+from relatum.core.cursors import Cursor
 from relatum.core.receipts import RecordReceipt, RelationReceipt
 from relatum.core.relations import RelationInput
 from relatum.core.streams import Stream
@@ -13,6 +14,17 @@ def opened(workspace: str, stream: Stream, journal_id: str) -> JournalHead:
     """The tip of a journal that has no entries yet: its baseline."""
     return JournalHead(
         journal_id=journal_id, sequence=0, prefix_digest=digests.baseline_digest(workspace, stream, journal_id)
+    )
+
+
+def cursor(stream: Stream, position: JournalHead) -> Cursor:
+    """A position of a journal, as consumers are told it."""
+    return Cursor(
+        version=1,
+        stream=stream,
+        journal_id=position.journal_id,
+        sequence=position.sequence,
+        prefix_digest=position.prefix_digest.hex(),
     )
 
 

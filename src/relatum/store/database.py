@@ -20,6 +20,7 @@ from relatum.store.kv import KeyValue, View
 from relatum.store.memory import MemoryStore
 from relatum.store.rocks import RocksStore
 from relatum.store.view import store_body
+from relatum.store.wal import TornTail
 from relatum.store.watermark import WatermarkFile
 
 FORMAT_VERSION = 1
@@ -33,8 +34,15 @@ class Database:
     """An open store. The writer alone calls `commit`; views may be taken by any thread."""
 
     def __init__(
-        self, store: KeyValue, watermark: WatermarkFile | None, form: rows.Format, position: rows.Position
+        self,
+        store: KeyValue,
+        watermark: WatermarkFile | None,
+        form: rows.Format,
+        position: rows.Position,
+        torn_tails: tuple[TornTail, ...] = (),
     ) -> None:
+        self.torn_tails = torn_tails
+        """What opening cut off the write-ahead log: remains of a group that nobody was told of."""
         self.store = store
         self.store_key = form.store_key
         self.position = position
@@ -57,7 +65,10 @@ class Database:
             position = _position(store)
             watermark = WatermarkFile.open(directory / WATERMARK_NAME, create=position.position == 0)
             _require_nothing_lost(position, watermark)
-            return cls(store, watermark, form, position)
+            return cls(store, watermark, form, position, store.torn_tails)
+        except StorageInconsistency as error:
+            store.close()
+            raise StoreUnavailable(f"the store in {directory} is damaged: {error}; restore a backup") from error
         except BaseException:
             store.close()
             raise
@@ -87,9 +98,11 @@ class Database:
 
     def close(self) -> None:
         """Closes the store. Raises StorageFailure while views are open."""
-        self.store.close()
-        if self._watermark is not None:
-            self._watermark.close()
+        try:
+            self.store.close()
+        finally:
+            if self._watermark is not None:
+                self._watermark.close()
 
 
 def _make(directory: Path) -> None:

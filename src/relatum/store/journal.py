@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
-from typing import NamedTuple, Self, assert_never
+from typing import Self, assert_never
 
-from relatum.core import digests, journal
+from relatum.core import journal
 from relatum.core.changes import JournalHead, RecordChange, RecordEntry, RelationChange, RelationEntry
 from relatum.core.cursors import Cursor
 from relatum.core.events import RecordEvent, RelationEvent
@@ -24,13 +24,6 @@ from relatum.store import integrity
 from relatum.store.partition import PartitionReader
 
 Entry = RelationEntry | RecordEntry
-
-
-class Position(NamedTuple):
-    """A place in a journal: how many entries lie before it, and their prefix digest."""
-
-    sequence: int
-    digest: bytes
 
 
 class Journal:
@@ -52,18 +45,18 @@ class Journal:
             if tip is None:
                 return None
             opened = cls(partition, stream, tip)
-            _require(opened._at(tip.sequence).digest == tip.prefix_digest, "a journal's tip is not its last entry")
+            _require(opened._at(tip.sequence) == tip, "a journal's tip is not its last entry")
             return opened
 
     @property
     def baseline(self) -> Cursor:
         """The position before the first entry."""
-        return self._cursor(self._baseline())
+        return journal.cursor(self._stream, self._baseline())
 
     @property
     def high_watermark(self) -> Cursor:
         """The position after the last entry."""
-        return self._cursor(Position(self.tip.sequence, self.tip.prefix_digest))
+        return journal.cursor(self._stream, self.tip)
 
     def holds(self, cursor: Cursor) -> bool:
         """Whether a well-formed cursor is a position of this journal, baseline and tip included."""
@@ -72,46 +65,39 @@ class Journal:
         with _breaking(self._partition, self._stream):
             if cursor.sequence > 0:
                 self._check_change(self._entry(cursor.sequence))
-            return cursor.prefix_digest == self._at(cursor.sequence).digest.hex()
+            return cursor == journal.cursor(self._stream, self._at(cursor.sequence))
 
     def changes(self, after: Cursor, limit: int) -> Iterator[tuple[Cursor, Change]]:
         """Up to `limit` changes that follow `after`, each with the position after it, ascending and without a gap.
 
         `after` is a position of this journal.
         """
-        position = Position(after.sequence, bytes.fromhex(after.prefix_digest))
-        wanted = min(limit, self.tip.sequence - position.sequence)
+        position = self._position(after.sequence, bytes.fromhex(after.prefix_digest))
+        wanted = min(limit, self.tip.sequence - after.sequence)
         with _breaking(self._partition, self._stream):
-            for sequence, entry in islice(self._partition.entries(self._stream, position.sequence), wanted):
+            for sequence, entry in islice(self._partition.entries(self._stream, after.sequence), wanted):
                 _require(sequence == position.sequence + 1, "a journal entry is missing")
                 self._check_link(position, entry)
                 self._check_change(entry)
-                position = Position(sequence, entry.prefix_digest)
-                yield self._cursor(position), entry.change
+                position = self._position(sequence, entry.prefix_digest)
+                yield journal.cursor(self._stream, position), entry.change
             _require(position.sequence == after.sequence + wanted, "a journal entry is missing")
 
-    def _baseline(self) -> Position:
-        workspace, journal_id = self._partition.workspace_id, self.tip.journal_id
-        return Position(0, digests.baseline_digest(workspace, self._stream, journal_id))
+    def _baseline(self) -> JournalHead:
+        return journal.opened(self._partition.workspace_id, self._stream, self.tip.journal_id)
 
-    def _cursor(self, position: Position) -> Cursor:
-        return Cursor(
-            version=1,
-            stream=self._stream,
-            journal_id=self.tip.journal_id,
-            sequence=position.sequence,
-            prefix_digest=position.digest.hex(),
-        )
+    def _position(self, sequence: int, digest: bytes) -> JournalHead:
+        return JournalHead(journal_id=self.tip.journal_id, sequence=sequence, prefix_digest=digest)
 
-    def _at(self, sequence: int) -> Position:
+    def _at(self, sequence: int) -> JournalHead:
         """A position, the link that leads there checked."""
         if sequence == 0:
             return self._baseline()
         first = sequence == 1
-        before = self._baseline() if first else Position(sequence - 1, self._entry(sequence - 1).prefix_digest)
+        before = self._baseline() if first else self._position(sequence - 1, self._entry(sequence - 1).prefix_digest)
         entry = self._entry(sequence)
         self._check_link(before, entry)
-        return Position(sequence, entry.prefix_digest)
+        return self._position(sequence, entry.prefix_digest)
 
     def _entry(self, sequence: int) -> Entry:
         entry = self._partition.entry(self._stream, sequence)
@@ -119,11 +105,9 @@ class Journal:
             raise StorageInconsistency("a journal entry is missing")
         return entry
 
-    def _check_link(self, before: Position, entry: Entry) -> None:
-        prefix = JournalHead(journal_id=self.tip.journal_id, sequence=before.sequence, prefix_digest=before.digest)
-        workspace = self._partition.workspace_id
-        expected = digests.prefix_digest(workspace, self._stream, prefix, entry.nonce, entry.change)
-        _require(entry.prefix_digest == expected, "a journal entry does not follow from the one before it")
+    def _check_link(self, before: JournalHead, entry: Entry) -> None:
+        after = journal.extended(self._partition.workspace_id, self._stream, before, entry.nonce, entry.change)
+        _require(entry.prefix_digest == after.prefix_digest, "a journal entry does not follow from the one before it")
 
     def _check_change(self, entry: Entry) -> None:
         event, expected = _told_by(self._partition, entry.change)

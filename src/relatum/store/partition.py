@@ -40,10 +40,18 @@ class PartitionReader:
         row = self.reader.get(key)
         return None if row is None else rows.unseal(key, row)
 
+    def _require_absent(self, key: bytes, message: str) -> None:
+        """What has a trace can't be unknown: where a row is missing, the one that was written with it must be, too."""
+        if self.reader.get(key) is not None:
+            raise StorageInconsistency(message)
+
     def head(self) -> Head:
         """The partition's tip; a fresh one where nothing was ever accepted."""
         body = self.body(self.keys.head)
-        return Head() if body is None else rows.HEAD.decode(body)
+        if body is None:
+            self._require_absent(self.keys.partition, "the head of a partition is missing")
+            return Head()
+        return rows.HEAD.decode(body)
 
     def event(self, sequence: int) -> Event | None:
         """An event, by its place."""
@@ -55,20 +63,31 @@ class PartitionReader:
     def record(self, record_id: str) -> RecordVersion | None:
         """A record at its current revision, deleted or not."""
         body = self.body(self.keys.record(record_id))
-        return None if body is None else _record(body)
+        if body is None:
+            self._require_absent(self.keys.record_revision(record_id, 1), "a record is missing")
+            return None
+        version = _record(body)
+        _require_own(version.meta.record_id == record_id)
+        return version
 
     def record_revision(self, record_id: str, revision: int) -> RecordVersion | None:
         """A record at one revision."""
         body = self.body(self.keys.record_revision(record_id, revision))
-        return None if body is None else _record(body)
+        if body is None:
+            return None
+        version = _record(body)
+        _require_own(version.meta.record_id == record_id and version.meta.revision == revision)
+        return version
 
     def records(self, after: str | None = None, *, reverse: bool = False) -> Iterator[RecordVersion]:
         """Current records in the order of their ids, which is the order of creation.
 
         Strictly after (or before) `after`.
         """
-        for body in self._ordered(self.keys.table(Table.RECORD), after, reverse):
-            yield _record(body)
+        for key, body in self._ordered(self.keys.table(Table.RECORD), after, reverse):
+            version = _record(body)
+            _require_own(key.endswith(uuid_bytes(version.meta.record_id)))
+            yield version
 
     def payload(self, meta: RecordMeta) -> Payload | None:
         """The content of a record, None once erased. Raises StorageInconsistency where a living record's is missing."""
@@ -108,20 +127,31 @@ class PartitionReader:
     def relation(self, relation_id: str) -> RelationVersion | None:
         """A relation at its current revision."""
         body = self.body(self.keys.relation(relation_id))
-        return None if body is None else _relation(body)
+        if body is None:
+            self._require_absent(self.keys.relation_revision(relation_id, 1), "a relation is missing")
+            return None
+        version = _relation(body)
+        _require_own(version.relation.relation_id == relation_id)
+        return version
 
     def relation_revision(self, relation_id: str, revision: int) -> RelationVersion | None:
         """A relation at one revision."""
         body = self.body(self.keys.relation_revision(relation_id, revision))
-        return None if body is None else _relation(body)
+        if body is None:
+            return None
+        version = _relation(body)
+        _require_own(version.relation.relation_id == relation_id and version.relation.revision == revision)
+        return version
 
     def relations(self, after: str | None = None, *, reverse: bool = False) -> Iterator[RelationVersion]:
         """Current relations in the order of their ids, which is the order of creation.
 
         Strictly after (or before) `after`.
         """
-        for body in self._ordered(self.keys.table(Table.RELATION), after, reverse):
-            yield _relation(body)
+        for key, body in self._ordered(self.keys.table(Table.RELATION), after, reverse):
+            version = _relation(body)
+            _require_own(key.endswith(uuid_bytes(version.relation.relation_id)))
+            yield version
 
     def adjacency(
         self, direction: Direction, end: Ref, after: str | None = None
@@ -173,16 +203,22 @@ class PartitionReader:
 
     def credentials(self, after: str | None = None) -> Iterator[StoredCredential]:
         """Credentials of the company, ascending by id, strictly after `after`."""
-        for body in self._ordered(self.keys.table(Table.CREDENTIAL), after, reverse=False):
+        for _, body in self._ordered(self.keys.table(Table.CREDENTIAL), after, reverse=False):
             yield rows.CREDENTIAL.decode(body)
 
-    def _ordered(self, table: bytes, after: str | None, reverse: bool) -> Iterator[bytes]:
+    def _ordered(self, table: bytes, after: str | None, reverse: bool) -> Iterator[tuple[bytes, bytes]]:
         start, stop = table, beyond(table)
         if after is not None:
             last = table + uuid_bytes(after)
             start, stop = (start, last) if reverse else (last + b"\0", stop)
         for key, row in self.reader.scan(start, stop, reverse=reverse):
-            yield rows.unseal(key, row)
+            yield key, rows.unseal(key, row)
+
+
+def _require_own(is_own: bool) -> None:
+    """A row may be sound and still not be the one that was asked for."""
+    if not is_own:
+        raise StorageInconsistency("a row lies under a foreign key")
 
 
 @lru_cache(maxsize=8192)

@@ -49,6 +49,11 @@ class LedgerView:
         """Gives the cut back; closing twice is allowed."""
         self._view.close()
 
+    @property
+    def position(self) -> object:
+        """The published position: views of one and the same position show the same rows."""
+        return self._view.position
+
     def partition(self, partition: Partition) -> PartitionReader:
         """One partition of this cut."""
         return PartitionReader(self._view, partition)

@@ -30,9 +30,11 @@ class Staging(PartitionReader):
         self._sound: set[Stream] = set()
 
     def head(self) -> Head:
-        """The partition's tip."""
+        """The partition's tip, checked before anything is built on it."""
         if self._head is None:
-            self._head = super().head()
+            head = super().head()
+            integrity.verify_tip(self, head)
+            self._head = head
         return self._head
 
     def forget(self) -> None:
@@ -58,6 +60,7 @@ class Staging(PartitionReader):
     def verify_record(self, version: RecordVersion) -> None:
         """Checks a current record before it is changed."""
         integrity.verify_record(self, version)
+        integrity.verify_content(self, version)
 
     def verify_relation(self, version: RelationVersion) -> None:
         """Checks a current relation before it is changed."""
