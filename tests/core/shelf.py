@@ -1,4 +1,4 @@
-"""Records as a walk sees them, put together by hand: states that no command leads to, such as a cycle, can be had here."""
+"""Records as a walk sees them, put together by hand: also in states that no command leads to, such as a cycle."""
 
 from __future__ import annotations
 

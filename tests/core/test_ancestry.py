@@ -41,7 +41,11 @@ def test_a_path_of_8_edges_is_walked_to_its_end() -> None:
     shelf = Shelf()
     found = verdict(shelf, chain(shelf, 0, DEPTH))
     assert found.eligible
-    assert (DEPTH, DEPTH, True) == (found.max_depth_examined, found.dependencies_checked, found.all_dependencies_checked)
+    assert (DEPTH, DEPTH, True) == (
+        found.max_depth_examined,
+        found.dependencies_checked,
+        found.all_dependencies_checked,
+    )
 
 
 def test_the_record_behind_a_ninth_edge_trips_the_depth_bound() -> None:
@@ -51,7 +55,11 @@ def test_the_record_behind_a_ninth_edge_trips_the_depth_bound() -> None:
     assert (unknown_id(0), 1, None, "depth_limit") == tuple(
         getattr(found.first_failure, name) for name in ("record_id", "expected_revision", "actual_revision", "reason")
     )
-    assert (DEPTH, DEPTH, False) == (found.max_depth_examined, found.dependencies_checked, found.all_dependencies_checked)
+    assert (DEPTH, DEPTH, False) == (
+        found.max_depth_examined,
+        found.dependencies_checked,
+        found.all_dependencies_checked,
+    )
 
 
 def test_a_record_can_be_derived_where_its_path_has_8_edges_and_not_where_it_has_9() -> None:
@@ -203,7 +211,12 @@ FAILING: list[tuple[dict[str, Any], FailureReason]] = [
     ({"disposition": "rejected", "until": START_MILLIS}, "rejected"),
     ({"until": START_MILLIS}, "expired"),
 ]
-SOUND: list[dict[str, Any]] = [{}, {"until": START_MILLIS + 1}, {"disposition": "approved"}, {"disposition": "unreviewed"}]
+SOUND: list[dict[str, Any]] = [
+    {},
+    {"until": START_MILLIS + 1},
+    {"disposition": "approved"},
+    {"disposition": "unreviewed"},
+]
 
 
 @pytest.mark.parametrize(("now", "reason"), FAILING)

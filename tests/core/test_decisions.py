@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from relatum import limits
 from relatum.core import digests
@@ -46,6 +47,22 @@ def test_a_receipt_tells_everything_about_its_command() -> None:
     version = world.state.record(receipt.record_id)
     assert version is not None
     assert version.digest.hex() == receipt.record_digest
+
+
+def test_a_receipt_digest_covers_every_member_and_binds_the_partition() -> None:
+    world = World()
+    receipt = world.accept(builders.create())
+    assert isinstance(receipt, RecordReceipt)
+    workspace = world.state.workspace_id
+    others = {
+        digests.receipt_digest("0" * 64, receipt),
+        digests.receipt_digest(workspace, replace(receipt, author=BOB)),
+        digests.receipt_digest(workspace, replace(receipt, idempotency_key="other")),
+        digests.receipt_digest(workspace, replace(receipt, commit_sequence=2)),
+        digests.receipt_digest(workspace, replace(receipt, committed_at_millis=0)),
+        digests.receipt_digest(workspace, replace(receipt, record_digest="0" * 64)),
+    }
+    assert 6 == len(others - {receipt.receipt_digest})
 
 
 def test_a_relations_receipt_names_the_evidence_of_its_command() -> None:
@@ -164,7 +181,8 @@ def test_an_interval_wholly_past_or_future_may_be_stored() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source_time", "target_time", "accepted"), [(1, 2, True), (2, 2, False), (3, 2, False), (None, 2, False), (1, None, False)]
+    ("source_time", "target_time", "accepted"),
+    [(1, 2, True), (2, 2, False), (3, 2, False), (None, 2, False), (1, None, False)],
 )
 def test_temporal_before_needs_both_event_times_the_sources_strictly_earlier(
     source_time: int | None, target_time: int | None, accepted: bool

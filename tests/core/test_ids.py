@@ -69,7 +69,9 @@ def test_each_member_of_a_partition_makes_another_workspace() -> None:
 
 def test_names_do_not_run_into_each_other() -> None:
     workspaces = {
-        digests.workspace_id(memory_partition(company, "s", Scope(project_id=project, agent_id=agent, visibility="shared")))
+        digests.workspace_id(
+            memory_partition(company, "s", Scope(project_id=project, agent_id=agent, visibility="shared"))
+        )
         for company, project, agent in permutations(["a", "ab", "b"])
     }
     assert 6 == len(workspaces)
@@ -94,6 +96,6 @@ def test_the_missionless_scope_is_one_of_its_own() -> None:
 @pytest.mark.parametrize("member", ["project_id", "mission_id", "agent_id"])
 def test_a_scope_is_well_formed_when_its_identifiers_are(member: str) -> None:
     members = {"project_id": "p", "mission_id": "m", "agent_id": "a"}
-    assert Scope(**members | {member: "x" * 256}, visibility="shared").well_formed()  # type: ignore[arg-type]  # names are plain text
+    assert Scope(**members | {member: "x" * 256}, visibility="shared").well_formed()
     for other in ("", " ", "x" * 257, "\x00"):
-        assert not Scope(**members | {member: other}, visibility="shared").well_formed()  # type: ignore[arg-type]  # names are plain text
+        assert not Scope(**members | {member: other}, visibility="shared").well_formed()

@@ -11,12 +11,15 @@ from relatum.core.kinds import REGISTRY, Kind, KindClass, RecordType, kinds_of
 from tests.core.world import World
 from tests.support import builders
 
+MEMORY = """
+    semantic_related same_entity temporal_before causal_claim supports contradicts supersedes laterally_related
+    caused_by leads_to part_of example_of fixes_issue
+"""
 # views.md, kinds and classes: class, kinds, source type, target type
 TABLE: list[tuple[KindClass, str, RecordType, RecordType]] = [
     (
         "memory",
-        "semantic_related same_entity temporal_before causal_claim supports contradicts supersedes laterally_related"
-        " caused_by leads_to part_of example_of fixes_issue",
+        MEMORY,
         "memory",
         "memory",
     ),
@@ -61,4 +64,7 @@ def test_a_kind_goes_with_the_types_of_its_row_and_no_others(kind: Kind) -> None
                 world.accept(operation)
             else:
                 refused = world.refuse(operation)
-                assert (400, "the kind does not go with the types of its endpoints") == (refused.status, refused.message)
+                assert (400, "the kind does not go with the types of its endpoints") == (
+                    refused.status,
+                    refused.message,
+                )

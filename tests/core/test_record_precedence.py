@@ -14,7 +14,9 @@ from tests.support.steps import Operation
 
 TOO_LARGE = {"text": "x" * 20_000}  # beside the greatest content
 
-KEY = static("blank key", {"key": " "}, "the idempotency key must be 1 to 256 bytes, not blank, without control characters")
+KEY = static(
+    "blank key", {"key": " "}, "the idempotency key must be 1 to 256 bytes, not blank, without control characters"
+)
 ZERO = static("revision 0", {"revision": "zero"}, "expected_revision starts at 1")
 EVIDENCE = static(
     "blank evidence",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -63,7 +64,7 @@ FREE: list[tuple[str, Any]] = [
     ("data", {}),
     ("data", {"": [None, True, limits.U64_MAX, limits.I64_MIN, 1e308]}),
 ]
-BUILDS = {
+BUILDS: dict[str, Callable[..., RecordOperation]] = {
     "create": builders.create,
     "revise": lambda **members: builders.revise(AT, **members),
     "derive": lambda **members: builders.derive(AT, **members),

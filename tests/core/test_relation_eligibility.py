@@ -145,7 +145,8 @@ ENDS: list[tuple[dict[str, Any] | None, str]] = [
 def test_another_revision_of_an_end_is_told_before_the_state_of_the_end(
     member: str, record: dict[str, Any] | None, reason: str
 ) -> None:
-    assert reason == verdict(**{member: record}).reason
+    changes: Draft = {member: record}
+    assert reason == verdict(**changes).reason
 
 
 def test_an_end_whose_ancestry_fails_is_unavailable() -> None:
@@ -229,7 +230,7 @@ def test_a_hidden_relation_costs_no_look_up() -> None:
 
 
 def test_both_ends_together_are_bounded_in_bytes() -> None:
-    fitting = {"source": {"size": limits.ENDPOINT_BYTES_MAX - 100}}
+    fitting: Draft = {"source": {"size": limits.ENDPOINT_BYTES_MAX - 100}}
     assert verdict(**fitting).eligible
     with pytest.raises(Refused) as caught:
         verdict(**fitting | {"target": {"size": 101}})

@@ -18,20 +18,18 @@ from tests.support.steps import Operation
 ENDS = "an endpoint is missing, has changed or is not eligible"
 PROOF = "an evidence source is missing, has changed or is not eligible"
 
-KEY = static("blank key", {"key": " "}, "the idempotency key must be 1 to 256 bytes, not blank, without control characters")
+KEY = static(
+    "blank key", {"key": " "}, "the idempotency key must be 1 to 256 bytes, not blank, without control characters"
+)
 LOOP = static("one record twice", {"ends": "loop"}, "source and target must be different records")
 END_ZERO = static("end at revision 0", {"ends": "zero"}, "revisions start at 1")
-INTERVAL = static(
-    "empty interval", {"until": START_MILLIS}, "valid_from_millis must lie before valid_until_millis"
-)
+INTERVAL = static("empty interval", {"until": START_MILLIS}, "valid_from_millis must lie before valid_until_millis")
 METHOD = static(
     "blank method",
     {"provenance": {"method": ""}},
     "method and method_revision must be 1 to 256 bytes, not blank, without control characters",
 )
-MODEL = static(
-    "model missing", {"provenance": {"origin": "model_inference"}}, "model_inference needs a model"
-)
+MODEL = static("model missing", {"provenance": {"origin": "model_inference"}}, "model_inference needs a model")
 EVIDENCE_TWICE = static("evidence twice", {"evidence": "twice"}, "evidence sources must be distinct")
 SOURCE_GONE = conflict("source missing", {"ends": "source missing"}, ENDS)
 SOURCE_REVISED = conflict("source changed", {"ends": "source changed"}, ENDS)

@@ -39,7 +39,10 @@ ASSERTIONS: list[tuple[RelationOperation, RelationOperation]] = [
     # at the limit, past it
     (asserted(), asserted(target=SOURCE)),
     (asserted(), asserted(target=Ref(record_id=SOURCE.record_id, revision=2))),
-    (asserted(Ref(record_id=SOURCE.record_id, revision=limits.U64_MAX)), asserted(Ref(record_id=SOURCE.record_id, revision=0))),
+    (
+        asserted(Ref(record_id=SOURCE.record_id, revision=limits.U64_MAX)),
+        asserted(Ref(record_id=SOURCE.record_id, revision=0)),
+    ),
     (asserted(), asserted(target=Ref(record_id=TARGET.record_id, revision=0))),
     (
         asserted(valid_from_millis=START_MILLIS, valid_until_millis=START_MILLIS + 1),
@@ -62,7 +65,10 @@ ASSERTIONS: list[tuple[RelationOperation, RelationOperation]] = [
     (inferred(provider="p"), inferred(provider="")),
     (inferred(model="m"), inferred(model=" ")),
     (inferred(revision="r"), inferred(revision="\x00")),
-    (told(origin="human_statement", model=MODEL), told(origin="human_statement", model=Model(provider="", model="m", revision="r"))),
+    (
+        told(origin="human_statement", model=MODEL),
+        told(origin="human_statement", model=Model(provider="", model="m", revision="r")),
+    ),
     (asserted(evidence_sources=proofs(16)), asserted(evidence_sources=proofs(17))),
     (asserted(evidence_sources=proofs(2)), asserted(evidence_sources=proofs(1) + proofs(1, revision=2))),
     (asserted(evidence_sources=proofs(1)), asserted(evidence_sources=(SOURCE,))),

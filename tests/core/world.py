@@ -1,9 +1,8 @@
-"""A partition in memory under the pure decisions: each accepted command is projected, nothing queues and nothing waits."""
+"""A partition in memory under the pure decisions: what is accepted is projected, nothing queues and nothing waits."""
 
 from __future__ import annotations
 
 from itertools import count
-from typing import get_args
 
 from relatum.core import digests
 from relatum.core.commands import RecordOperation
@@ -39,7 +38,7 @@ class World(Steps):
     ) -> records.RecordDecision | relations.RelationDecision | Refusal:
         """What the decision function of the operation's family says."""
         key = f"key-{next(_NUMBERS)}" if key is None else key
-        if isinstance(operation, get_args(RecordOperation)):
+        if isinstance(operation, RecordOperation):
             digest = digests.record_command_digest(operation, STORE_KEY)
             return records.decide(self.state, operation, key, digest, self.stamp())
         digest = digests.relation_command_digest(operation)

@@ -1,4 +1,4 @@
-"""Sample values: a partition, authors, and the operations that a caller may give, each with one line to say what differs.
+"""Sample values: a partition, authors, and the operations that a caller may give.
 
 Every builder makes a sound value; a test names only the members that it is about.
 """
@@ -27,12 +27,18 @@ START_MILLIS = 1_700_000_000_000
 """Where the clocks of tests begin."""
 
 SCOPE = Scope(project_id="atlas", agent_id="scout", visibility="shared")
+
+
+def partition(**members: Any) -> Partition:
+    """The sample partition, with other members where they are given."""
+    given: dict[str, Any] = {"project_id": "atlas", "agent_id": "scout", "visibility": "shared"}
+    return memory_partition("acme", "ada", Scope(**(given | members)))
+
+
 ADA = Author(credential_id="00000000-0000-4000-8000-00000000000a", subject_id="ada")
 BOB = Author(credential_id="00000000-0000-4000-8000-00000000000b", subject_id="bob")
-PARTITION: Partition = memory_partition("acme", ADA.subject_id, SCOPE)
-PRIVATE: Partition = memory_partition(
-    "acme", ADA.subject_id, Scope(project_id="atlas", mission_id="survey", agent_id="scout", visibility="private")
-)
+PARTITION = partition()
+PRIVATE = partition(mission_id="survey", visibility="private")
 MODEL = Model(provider="maker", model="reader", revision="7")
 
 

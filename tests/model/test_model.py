@@ -1,0 +1,52 @@
+"""The ledger against the oracle, in memory and on RocksDB."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from relatum.ledger import Ledger
+from tests.model.machine import LedgerMachine
+from tests.support.stores import TrialStore, database_on
+
+
+class InMemory(LedgerMachine):
+    """On a memory store, reopened as after a power cut between two commands."""
+
+    def __init__(self) -> None:
+        self.disk = TrialStore()
+        super().__init__()
+
+    def opened(self) -> Ledger:
+        self.disk = self.disk.after_power_cut()
+        return Ledger(database_on(self.disk), clock=self.clock)
+
+
+class OnRocksDB(LedgerMachine):
+    """In a directory of its own."""
+
+    def __init__(self) -> None:
+        self.directory = Path(tempfile.mkdtemp(prefix="relatum-model-"))
+        super().__init__()
+
+    def opened(self) -> Ledger:
+        return Ledger.open(self.directory / "ledger", create=True, clock=self.clock)
+
+    def left(self) -> None:
+        shutil.rmtree(self.directory)
+
+
+TestInMemory = InMemory.TestCase
+TestInMemory.settings = settings(stateful_step_count=40, deadline=None)
+
+TestOnRocksDB = pytest.mark.slow(OnRocksDB.TestCase)
+TestOnRocksDB.settings = settings(
+    stateful_step_count=40,
+    deadline=None,
+    max_examples=max(12, settings().max_examples // 10),  # a reopening costs a tenth of a second here
+    suppress_health_check=[HealthCheck.too_slow],
+)

@@ -1,0 +1,129 @@
+"""A history with every kind of event in it, in several partitions: what rebuilds and verifications are tried on."""
+
+from __future__ import annotations
+
+import asyncio
+
+from relatum.clock import ManualClock
+from relatum.core.access import Authority, Credential, CredentialSpec
+from relatum.core.changes import JournalHead
+from relatum.core.cursors import Advance, CheckpointCommand, CheckpointReceipt, Cursor, Reconcile
+from relatum.core.records import RecordProvenance
+from relatum.core.streams import RECORDS, RELATIONS, Stream
+from relatum.ledger import IssuedCredential, Ledger
+from tests.support import builders
+from tests.support.builders import BOB, MODEL, PRIVATE, SCOPE, START_MILLIS, provenance
+from tests.support.desk import Desk
+
+
+def every_kind_of_event(ledger: Ledger, clock: ManualClock) -> None:
+    """Gives a ledger every kind of command there is, some of them refused, with records that are later deleted."""
+    desk = Desk(ledger)
+    _records(desk, clock)
+    _relations(desk, clock)
+    _records(Desk(ledger, PRIVATE), clock)
+    _relations(Desk(ledger, author=BOB), clock)
+    asyncio.run(_credentials(ledger))
+    _streams(desk)
+
+
+def _records(desk: Desk, clock: ManualClock) -> None:
+    full = desk.create(
+        "everything",
+        title="all members",
+        data={"n": [1, 1.0, None]},
+        tags=("a", "b"),
+        category="project",
+        topic_key="tides",
+        fact_key="noon",
+        provenance=RecordProvenance(source_id="book"),
+        confidence=0.25,
+        event_time_millis=START_MILLIS,
+        valid_until_millis=2 * START_MILLIS,
+    )
+    clock.advance(7)
+    full = desk.review(desk.revise(full, "fewer members", topic_key="currents"), "approved", "note/full")
+    derived = desk.derive(full, content="a summary", topic_key="summaries")
+    desk.review(derived, "rejected")
+    desk.refuse(builders.revise(derived))
+    desk.delete(desk.review(desk.revise(desk.create("gone", topic_key="ghosts"), "gone", topic_key="ghosts")))
+    desk.delete(desk.derive(desk.create("kept"), content="a summary that goes"))
+    desk.create("the next holder", topic_key="ghosts")
+    desk.revise(desk.create("plain"), topic_key="tides")
+
+
+def _relations(desk: Desk, clock: ManualClock) -> None:
+    one, two, proof = desk.create("one"), desk.create("two"), desk.create("proof")
+    person = desk.create("a person", type="person")
+    desk.relate(one, person, "authored_by")
+    relation = desk.relate(
+        one,
+        two,
+        "contradicts",
+        provenance=provenance(origin="model_inference", model=MODEL),
+        valid_from_millis=START_MILLIS,
+        valid_until_millis=2 * START_MILLIS,
+        evidence_sources=(proof,),
+    )
+    clock.advance(11)
+    relation = desk.restore(desk.retire(relation))
+    relation = desk.restore(desk.retire(desk.judge(relation, "rejected")))
+    desk.judge(relation, "approved")
+    desk.judge(desk.relate(two, one), "rejected")
+    desk.retire(desk.relate(one, two))
+    desk.relate(two, one)
+    desk.delete(one)
+    desk.refuse(builders.assertion(one, two))
+
+
+async def _credentials(ledger: Ledger) -> None:
+    first = ledger.bootstrap("acme", "root")
+    assert isinstance(first, IssuedCredential)
+    admin: Credential = first.credential
+    spec = CredentialSpec(subject_id="ada", capabilities=("memory_read",), grants=(SCOPE,))
+    issued = await ledger.issue_credential(admin, spec)
+    assert isinstance(issued, IssuedCredential)
+    worker = issued.credential.id
+    await ledger.rotate_credential(admin, worker, 1)
+    await ledger.change_scope_authority(admin, worker, 2, Authority(grants=()))
+    await ledger.revoke_credential(admin, worker, 3)
+    assert isinstance(ledger.bootstrap("acme", "second root", recover=True), IssuedCredential)
+    assert isinstance(ledger.bootstrap("other company", "root"), IssuedCredential)
+
+
+def _streams(desk: Desk) -> None:
+    for stream in (RECORDS, RELATIONS):
+        desk.ledger.activate(desk.partition, desk.author, stream)
+    quiet = Desk(desk.ledger, builders.partition(mission_id="quiet"))
+    start = desk.ledger.activate(quiet.partition, quiet.author, RECORDS)
+    quiet.create("heard")
+    end = desk.ledger.activate(quiet.partition, quiet.author, RECORDS)
+    first = _checkpoint(quiet, RECORDS, "first", Advance(cursor=_cursor(RECORDS, end)), None)
+    _checkpoint(quiet, RECORDS, "back", Reconcile(cursor=_cursor(RECORDS, start), evidence_ref="note/5"), first)
+
+
+def _cursor(stream: Stream, tip: JournalHead) -> Cursor:
+    return Cursor(
+        version=1,
+        stream=stream,
+        journal_id=tip.journal_id,
+        sequence=tip.sequence,
+        prefix_digest=tip.prefix_digest.hex(),
+    )
+
+
+def _checkpoint(
+    desk: Desk, stream: Stream, key: str, operation: Advance | Reconcile, after: CheckpointReceipt | None
+) -> CheckpointReceipt:
+    saved = None if after is None else after.checkpoint
+    command = CheckpointCommand(
+        contract_version=1,
+        idempotency_key=key,
+        consumer_id="indexer",
+        expected_revision=0 if saved is None else saved.revision,
+        expected_checkpoint_digest=None if saved is None else saved.checkpoint_digest,
+        operation=operation,
+    )
+    receipt = desk.ledger.save_checkpoint(desk.partition, desk.author, stream, command)
+    assert isinstance(receipt, CheckpointReceipt), receipt
+    return receipt
