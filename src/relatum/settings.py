@@ -50,7 +50,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     stream_write_seconds: Annotated[int, Meta(ge=1, le=3_600, description="For a follower to take what is sent.")] = 10
     write_queue: Annotated[int, Meta(ge=1, le=65_536, description="Commands that may wait for the writer.")] = 4_096
     group_max: Annotated[int, Meta(ge=1, le=1_024, description="Commands committed in one group, at most.")] = 128
-    read_threads: Annotated[int, Meta(ge=1, le=64, description="Threads that serve reads.")] = 4
+    read_threads: Annotated[int, Meta(ge=1, le=64, description="Threads that serve longer reads.")] = 2
     body_timeout_seconds: Annotated[int, Meta(ge=1, le=3_600, description="For a request's body to arrive.")] = 30
     drain_timeout_seconds: Annotated[int, Meta(ge=0, le=3_600, description="For a stop to finish what runs.")] = 30
     log_level: Annotated[LogLevel, Meta(description="The least severe log lines written.")] = "info"

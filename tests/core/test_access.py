@@ -144,6 +144,20 @@ def test_a_specification_is_bounded(sound: CredentialSpec, broken: CredentialSpe
     assert broken.problem() is not None
 
 
+@pytest.mark.parametrize("ids", ["", ', "ids": null'])
+def test_a_selector_without_ids_and_one_whose_ids_are_null_are_the_same(ids: str) -> None:
+    selector = msgspec.json.decode(f'{{"mode": "all"{ids}}}'.encode(), type=Selector)
+    assert selector == ALL
+    assert msgspec.json.encode(selector) == b'{"mode":"all"}'
+    assert spec(grants=(), scope_policy=policy(missions=selector)).problem() is None
+
+
+def test_a_selector_of_listed_ids_needs_them_and_null_lists_none() -> None:
+    selector = Selector(mode="only", ids=None)
+    assert not selector.matches("m")
+    assert selector.problem() is not None
+
+
 def credential(given: CredentialSpec, revoked_at_millis: int | None = None) -> Credential:
     return Credential(
         id=unknown_id(),

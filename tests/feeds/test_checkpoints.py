@@ -167,6 +167,7 @@ def test_a_checkpoint_belongs_to_a_subject_a_stream_and_a_partition(desk: Desk, 
     assert [NOT_FOUND] * 3 == [refused(one.revision(1)) for one in strangers]
     assert NOT_FOUND == refused(records.checkpoint("another"))
     assert NOT_FOUND == refused(records.revision(2))
+    assert BAD_REQUEST == refused(records.revision(0))
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,17 @@ def test_a_limit_is_an_integer(value: Any) -> None:
     assert is_refused(queries.RecordFilter, limit=value)
 
 
+NAMES = [(queries.RecordFilter, name) for name in ("category", "fact_key", "topic_key")]
+NAMES += [(queries.CompanyRecordFilter, "topic_key"), (queries.RelationFilter, "reporter")]
+
+
+@pytest.mark.parametrize(("kind", "member"), NAMES)
+def test_what_a_filter_seeks_a_name_by_is_an_identifier(kind: type[Any], member: str) -> None:
+    longest = "n" * limits.IDENTIFIER_BYTES_MAX
+    assert [None, None] == [decode(kind, **{member: value}).problem() for value in (None, longest)]
+    assert None not in [decode(kind, **{member: value}).problem() for value in ("", " ", "a\nb", longest + "n")]
+
+
 @pytest.mark.parametrize("kind", [queries.RecordFilter, queries.CompanyRecordFilter, queries.RelationFilter])
 def test_null_means_the_same_as_omission(kind: type[Any]) -> None:
     assert decode(kind) == decode(kind, **dict.fromkeys(kind.__struct_fields__))

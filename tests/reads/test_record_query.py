@@ -324,6 +324,11 @@ def test_a_cursor_of_another_route_is_refused(cursor: str, reading: Reading) -> 
     assert BAD_REQUEST == refused(reading.relation_page(cursor=cursor))
 
 
+def test_a_filter_by_a_name_that_no_record_can_have_is_refused(reading: Reading) -> None:
+    assert BAD_REQUEST == refused(reading.record_page(category=" "))
+    assert BAD_REQUEST == refused(reading.company_page(fact_key=" "))
+
+
 @pytest.mark.parametrize(
     "spoil",
     [

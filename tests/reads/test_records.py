@@ -241,6 +241,12 @@ def test_a_revision_that_never_was_is_refused(desk: Desk, reading: Reading, numb
     assert NOT_FOUND == refused(reading.record_revision(unknown_id(), 1))
 
 
+@pytest.mark.parametrize("number", [0, -1])
+def test_revisions_start_at_one(desk: Desk, reading: Reading, number: int) -> None:
+    for record_id in (desk.create().record_id, unknown_id()):
+        assert (400, "invalid_request") == refused(reading.record_revision(record_id, number))
+
+
 # Inconsistent rows
 
 

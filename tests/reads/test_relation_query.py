@@ -153,6 +153,10 @@ def test_who_reviewed_a_relation_is_not_its_reporter(desk: Desk, reading: Readin
     assert [] == ids(answered(reading.relation_page(reporter=BOB.subject_id)))
 
 
+def test_a_filter_by_a_reporter_that_nobody_can_be_is_refused(reading: Reading) -> None:
+    assert BAD_REQUEST == refused(reading.relation_page(reporter=" "))
+
+
 # Cursors
 
 

@@ -168,6 +168,12 @@ def test_a_revision_that_never_was_is_refused(desk: Desk, reading: Reading, numb
     assert NOT_FOUND == refused(reading.relation_revision(unknown_id(), 1))
 
 
+@pytest.mark.parametrize("number", [0, -1])
+def test_revisions_start_at_one(desk: Desk, reading: Reading, number: int) -> None:
+    for relation_id in (desk.relate(desk.create(), desk.create()).relation_id, unknown_id()):
+        assert (400, "invalid_request") == refused(reading.relation_revision(relation_id, number))
+
+
 # Inconsistent rows
 
 

@@ -22,17 +22,21 @@ class Selector(Closed, frozen=True, kw_only=True):
     """All identifiers, or only the listed ones. `ids` goes with `only`."""
 
     mode: Literal["all", "only"]
-    ids: tuple[str, ...] | UnsetType = UNSET
+    ids: tuple[str, ...] | UnsetType | None = UNSET
+
+    def __post_init__(self) -> None:
+        if self.ids is None:
+            force_setattr(self, "ids", UNSET)
 
     def matches(self, identifier: str) -> bool:
         """Whether `identifier` is selected."""
-        return self.mode == "all" or (self.ids is not UNSET and identifier in self.ids)
+        return self.mode == "all" or (isinstance(self.ids, tuple) and identifier in self.ids)
 
     def problem(self) -> str | None:
         """What is wrong with this selector, or None."""
         if self.mode == "all":
             return None if self.ids is UNSET else "a selector of mode all carries no ids"
-        if self.ids is UNSET:
+        if not isinstance(self.ids, tuple):
             return "a selector of mode only needs ids"
         if len(self.ids) > limits.POLICY_IDS_MAX or len(set(self.ids)) != len(self.ids):
             return "selector ids must be distinct and at most 256"

@@ -1,7 +1,8 @@
 """What reads take: filters, and the bodies of the read routes (records.md, relations.md, access.md).
 
 Ranges of integers and the syntax of UUIDs are checked by decoding, as for commands; null means the same as omission.
-Numbers of ids, their distinctness and the soundness of a cursor are static rules, checked by the read itself.
+Numbers of ids, their distinctness, string classes and the soundness of a cursor are static rules, checked by the read
+itself.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from relatum.core.kinds import Kind, RecordType
 from relatum.core.receipts import Family
 from relatum.core.records import Disposition
 from relatum.core.relations import Origin, RelationState
+from relatum.core.text import is_identifier
 from relatum.core.wire import Closed, Sparse, Uuid, canonical_uuid, check_u64
 
 Order = Literal["created_asc", "created_desc"]
@@ -82,6 +84,12 @@ class RecordFilter(PageFilter, frozen=True, kw_only=True):
     fact_key: str | None = None
     topic_key: str | None = None
 
+    def problem(self) -> str | None:
+        """The static rule that this filter breaks, or None."""
+        names = (self.category, self.fact_key, self.topic_key)
+        sound = all(name is None or is_identifier(name) for name in names)
+        return None if sound else "category, fact_key and topic_key must be identifiers"
+
 
 class CompanyRecordFilter(RecordFilter, frozen=True, kw_only=True):
     """Filter of the company's `records/query`: all retained records by default, or only those eligible now."""
@@ -112,6 +120,11 @@ class RelationFilter(PageFilter, frozen=True, kw_only=True):
         super().__post_init__()
         if self.endpoint is not None:
             force_setattr(self, "endpoint", canonical_uuid(self.endpoint))
+
+    def problem(self) -> str | None:
+        """The static rule that this filter breaks, or None."""
+        sound = self.reporter is None or is_identifier(self.reporter)
+        return None if sound else "the reporter is not an identifier"
 
 
 class _ScopedRead(Closed, frozen=True, kw_only=True):

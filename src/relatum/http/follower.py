@@ -79,7 +79,10 @@ class Follower:
                 await self._send(send, _START)
                 await self._follow(watch, send)
                 await self._send(send, _END)
-            except (SlowReader, Failure, asyncio.CancelledError) as cause:
+            except SlowReader:
+                self._services.log.warning("a follower was cut that did not take what it was sent")
+                await _cut(scope, departure)
+            except (Failure, asyncio.CancelledError) as cause:
                 self._services.log.failure("a stream was cut", cause)
                 await _cut(scope, departure)
             finally:

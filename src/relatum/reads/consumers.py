@@ -23,7 +23,7 @@ from relatum.core.streams import Stream
 from relatum.core.wire import U64, Closed, DigestHex, Millis
 from relatum.errors import Refusal, Refused, StorageInconsistency, invalid
 from relatum.reads.company import Entered, entered
-from relatum.store import rows
+from relatum.store import checkpoints, rows
 from relatum.store.journal import Journal
 from relatum.store.keys import beyond
 from relatum.store.partition import PartitionReader
@@ -94,14 +94,13 @@ def page(view: LedgerView, company_id: str, query: ConsumersQuery) -> ConsumerPa
 
 
 def _workspaces(view: LedgerView, company_id: str, place: _Place | None) -> Iterator[tuple[str, Partition]]:
-    """The company's workspaces, beginning with the one that the last page ended in."""
-    if place is None:
-        yield from view.workspaces(company_id)
-        return
-    begun = view.workspace(company_id, place.workspace_id)
-    if begun is not None:
-        yield place.workspace_id, begun
-    yield from view.workspaces(company_id, place.workspace_id)
+    """The company's workspaces that a page begins with: first the one that the page before left in the middle."""
+    after = None if place is None else place.workspace_id
+    if place is not None and place.key != _LAST_KEY:
+        begun = view.workspace(company_id, place.workspace_id)
+        if begun is not None:
+            yield place.workspace_id, begun
+    yield from view.workspaces(company_id, after)
 
 
 def _checkpoints(reader: PartitionReader, stream: Stream, after: bytes | None) -> Iterator[tuple[bytes, Checkpoint]]:
@@ -109,10 +108,10 @@ def _checkpoints(reader: PartitionReader, stream: Stream, after: bytes | None) -
     prefix = reader.keys.checkpoints(stream)
     start = prefix if after is None else prefix + after + b"\0"
     for key, row in reader.reader.scan(start, beyond(prefix)):
-        checkpoint = rows.CHECKPOINT.decode(rows.unseal(key, row)).checkpoint
-        if checkpoint.checkpoint_digest != digests.checkpoint_digest(reader.workspace_id, stream, checkpoint):
-            raise StorageInconsistency("a checkpoint does not match its digest")
-        yield key[len(prefix) :], checkpoint
+        found = rows.CHECKPOINT.decode(rows.unseal(key, row)).checkpoint
+        if found != checkpoints.current(reader, stream, found.author.subject_id, found.consumer_id):
+            raise StorageInconsistency("a checkpoint is stored under a foreign key")
+        yield key[len(prefix) :], found
 
 
 class _Lag:

@@ -1,8 +1,12 @@
 """The typed graph: a walk along relations, breadth first, from up to 16 records (graphs.md, typed graph).
 
 The walk takes the index entries of each node in the order of the contract and asks of each: may the relation be shown,
-may the record at its other end, and is there room for both? What there is no room for is deferred and tried once more
-at the end; what is left then is why the graph is not complete.
+may the record at its other end, and is there room for both? A limit that leaves no room is a reason to stop, and the
+graph is not complete.
+
+The contract lets an edge without room wait until the end of the walk, in case there is room then. Breadth first there
+never is, so none waits here: a full node or edge limit stays full, and the nodes at the greatest depth come last, after
+everything that could have been looked up.
 
 What always holds: an edge is answered only between two answered nodes, and only if the relation is eligible; a graph is
 answered whole or not at all: over a budget it is refused, and damage met on the way is StorageInconsistency.
@@ -54,7 +58,6 @@ class _Walk:
         self._relations = _Relations(partition)
         self._evidence_fails: dict[str, bool] = {}
         self._edges: dict[str, StoredRelation] = {}
-        self._deferred: list[tuple[StoredRelation, StopReason]] = []
         self._stops: set[StopReason] = set()
         self._scanned = 0
 
@@ -64,7 +67,6 @@ class _Walk:
             self._stops.add("node_limit")
         if not self._traverse():
             self._stops.add("scan_limit")
-        self._visit_deferred()
         return TypedGraph(
             traversal_version="typed_relations_v1",
             **asdict(self._bounds),
@@ -91,26 +93,32 @@ class _Walk:
             self._scanned += 1
             version = self._relations.take(entry.relation_id)
             index.require_entry(entry, direction, end, version)
-            self._visit(version.relation, entry.other, node.depth)
+            stop = self._visit(version.relation, entry.other, node.depth)
+            if stop is not None:
+                self._stops.add(stop)
         return True
 
-    def _visit(self, relation: StoredRelation, neighbour: Ref, depth: int) -> None:
-        """What one entry adds to the graph. IMPORTANT: the order of the questions is part of the contract."""
+    def _visit(self, relation: StoredRelation, neighbour: Ref, depth: int) -> StopReason | None:
+        """Adds what one entry leads to, or answers the limit that forbids it.
+
+        IMPORTANT: the order of the questions is part of the contract.
+        """
         if self._is_passed_over(relation, neighbour):
-            return
-        if self._nodes.includes(neighbour):
-            if not self._emit(relation):
-                self._deferred.append((relation, "edge_limit"))
-        elif depth == self._bounds.max_depth:
-            self._deferred.append((relation, "depth_limit"))
-        elif not self._nodes.look_up(neighbour.record_id):
-            self._deferred.append((relation, "node_limit"))
-        elif self._nodes.is_known_unsound(neighbour):
-            return
-        elif not self._emit(relation):
-            self._deferred.append((relation, "edge_limit"))
-        else:
+            return None
+        is_new = not self._nodes.includes(neighbour)
+        if is_new:
+            if depth == self._bounds.max_depth:
+                return "depth_limit"
+            if not self._nodes.look_up(neighbour.record_id):
+                return "node_limit"
+            if self._nodes.is_known_unsound(neighbour):
+                return None
+        if len(self._edges) == self._bounds.edge_limit:
+            return "edge_limit"
+        self._edges[relation.relation_id] = relation
+        if is_new:
             self._nodes.include(neighbour, depth + 1)
+        return None
 
     def _is_passed_over(self, relation: StoredRelation, neighbour: Ref) -> bool:
         return (
@@ -127,25 +135,6 @@ class _Walk:
             known = self._nodes.evaluator.evidence_failure(relation.input.evidence_sources) is not None
             self._evidence_fails[relation.relation_id] = known
         return known
-
-    def _emit(self, relation: StoredRelation) -> bool:
-        """Makes the relation an edge, unless the edge limit leaves no room for it."""
-        if len(self._edges) == self._bounds.edge_limit:
-            return False
-        self._edges[relation.relation_id] = relation
-        return True
-
-    def _visit_deferred(self) -> None:
-        """Once more, in order of encounter: both ends may have been included meanwhile."""
-        for relation, reason in self._deferred:
-            if relation.relation_id in self._edges:
-                continue
-            ends = (relation.input.source, relation.input.target)
-            if all(map(self._nodes.includes, ends)):
-                if not self._emit(relation):
-                    self._stops.add("edge_limit")
-            elif not any(map(self._nodes.is_known_unsound, ends)):
-                self._stops.add(reason)
 
     def _coverage(self) -> TypedCoverage:
         return TypedCoverage(

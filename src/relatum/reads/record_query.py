@@ -14,7 +14,7 @@ from relatum.core.queries import CompanyRecordFilter, RecordFilter
 from relatum.core.records import Payload, Record
 from relatum.core.state import RecordVersion
 from relatum.core.wire import Closed, Millis
-from relatum.errors import Refusal, Refused
+from relatum.errors import Refusal, Refused, invalid
 from relatum.reads.cursor import Cursors
 from relatum.reads.filters import RecordMatch
 from relatum.reads.page import Entry, Gathered, Select, StopReason, gather
@@ -54,7 +54,10 @@ class CompanyRecordPage(Closed, frozen=True, kw_only=True):
 
 
 def query(partition: PartitionReader, now_millis: int, store_key: bytes, wanted: RecordFilter) -> RecordPage | Refusal:
-    """A page of eligible records. 400 `invalid_request` for a cursor of another query."""
+    """A page of eligible records. 400 `invalid_request` for an unsound filter or a cursor of another query."""
+    problem = wanted.problem()
+    if problem is not None:
+        return invalid(problem)
     evaluator, match = Evaluator(partition, now_millis), RecordMatch(wanted)
 
     def eligible(version: RecordVersion) -> Callable[[], Record] | None:
@@ -86,7 +89,13 @@ def query(partition: PartitionReader, now_millis: int, store_key: bytes, wanted:
 def company_query(
     partition: PartitionReader, now_millis: int, store_key: bytes, wanted: CompanyRecordFilter
 ) -> CompanyRecordPage | Refusal:
-    """A page of retained records, or of those eligible now. 400 `invalid_request` for a cursor of another query."""
+    """A page of retained records, or of those eligible now.
+
+    400 `invalid_request` for an unsound filter or a cursor of another query.
+    """
+    problem = wanted.problem()
+    if problem is not None:
+        return invalid(problem)
     evaluator, match = Evaluator(partition, now_millis), RecordMatch(wanted)
 
     def explained(version: RecordVersion, payload: Payload | None) -> CompanyRecordEntry:

@@ -147,13 +147,15 @@ def inspect(partition: PartitionReader, now_millis: int, record_id: str) -> Reco
 
 
 def revision(partition: PartitionReader, record_id: str, number: int) -> RecordHistory | Refusal:
-    """A record as of revision `number`, its receipt beside it. 404 where there never was such a revision."""
+    """A record as of revision `number`, its receipt beside it. 404 where there never was one; 400 below 1."""
+    if number < 1:
+        return invalid("revisions start at 1")
     current = partition.record(record_id)
-    if current is None or number > current.meta.revision:
+    version = None if current is None else partition.record_revision(record_id, number)
+    if current is None or (version is None and number > current.meta.revision):
         return missing()
-    version = partition.record_revision(record_id, number)
-    if version is None:
-        raise StorageInconsistency("a revision of a record is missing")
+    if version is None or number > current.meta.revision:
+        raise StorageInconsistency("a record and its revisions don't agree")
     payload = None if current.meta.state == "deleted" else payload_of(partition, version.meta)
     record = assembled(partition, version.meta, payload)
     return RecordHistory(record=record, receipt=integrity.record_receipt(partition, version))

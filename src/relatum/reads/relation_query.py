@@ -10,7 +10,7 @@ from relatum.core.queries import RelationFilter
 from relatum.core.relations import relation_view
 from relatum.core.state import RelationVersion
 from relatum.core.wire import Closed, Millis
-from relatum.errors import Refusal, Refused
+from relatum.errors import Refusal, Refused, invalid
 from relatum.reads.cursor import Cursors
 from relatum.reads.filters import RelationMatch
 from relatum.reads.page import StopReason, gather
@@ -34,7 +34,13 @@ class RelationPage(Closed, frozen=True, kw_only=True):
 def query(
     partition: PartitionReader, now_millis: int, store_key: bytes, wanted: RelationFilter
 ) -> RelationPage | Refusal:
-    """A page of retained relations; the rows of each one returned are checked. 400 for a cursor of another query."""
+    """A page of retained relations; the rows of each one returned are checked.
+
+    400 `invalid_request` for an unsound filter or a cursor of another query.
+    """
+    problem = wanted.problem()
+    if problem is not None:
+        return invalid(problem)
     evaluator, match = Evaluator(partition, now_millis), RelationMatch(wanted)
 
     def inspected(version: RelationVersion) -> RelationInspection:

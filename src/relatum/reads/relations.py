@@ -10,7 +10,7 @@ from relatum.core.eligibility import Evaluator, RelationEligibility
 from relatum.core.receipts import RelationReceipt
 from relatum.core.relations import Relation, relation_view
 from relatum.core.wire import Closed
-from relatum.errors import Refusal, Refused, StorageInconsistency, missing
+from relatum.errors import Refusal, Refused, StorageInconsistency, invalid, missing
 from relatum.store import integrity
 from relatum.store.partition import PartitionReader
 
@@ -56,13 +56,15 @@ def inspect(partition: PartitionReader, now_millis: int, relation_id: str) -> Re
 
 
 def revision(partition: PartitionReader, relation_id: str, number: int) -> RelationHistory | Refusal:
-    """A relation as of revision `number`, eligible or not, and the receipt of it. 404 if there was no such revision."""
+    """A relation as of revision `number`, eligible or not, and its receipt. 404 if there never was one; 400 below 1."""
+    if number < 1:
+        return invalid("revisions start at 1")
     current = partition.relation(relation_id)
-    if current is None or number > current.relation.revision:
+    version = None if current is None else partition.relation_revision(relation_id, number)
+    if current is None or (version is None and number > current.relation.revision):
         return missing()
-    version = partition.relation_revision(relation_id, number)
-    if version is None:
-        raise StorageInconsistency("a revision of a relation is missing")
+    if version is None or number > current.relation.revision:
+        raise StorageInconsistency("a relation and its revisions don't agree")
     return RelationHistory(
         relation=relation_view(version.relation), receipt=integrity.relation_receipt(partition, version)
     )

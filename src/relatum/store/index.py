@@ -47,9 +47,12 @@ def indexed_relation(partition: PartitionReader, relation_id: str) -> RelationVe
     version = partition.relation(relation_id)
     if version is None:
         raise StorageInconsistency("a relation of an index is missing")
-    newest = partition.body(partition.keys.relation_revision(relation_id, version.relation.revision))
+    revision, keys = version.relation.revision, partition.keys
+    newest = partition.body(keys.relation_revision(relation_id, revision))
     if newest is None or rows.unpack_version(newest)[:2] != (version.sequence, version.digest):
         raise StorageInconsistency("a relation does not match its revision")
+    if partition.body(keys.relation_revision(relation_id, revision + 1)) is not None:
+        raise StorageInconsistency("a relation is behind its revisions")
     return version
 
 

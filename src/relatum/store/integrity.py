@@ -7,9 +7,9 @@ relation.
 from __future__ import annotations
 
 from relatum.core import digests
-from relatum.core.events import RecordEvent, RelationEvent
+from relatum.core.events import Head, RecordEvent, RelationEvent
 from relatum.core.ids import Ref
-from relatum.core.receipts import RecordReceipt, RelationReceipt
+from relatum.core.receipts import Family, Receipt, RecordReceipt, RelationReceipt
 from relatum.core.relations import StoredRelation
 from relatum.core.state import RecordVersion, RelationVersion
 from relatum.errors import StorageInconsistency
@@ -31,14 +31,14 @@ def relation_receipt(partition: PartitionReader, version: RelationVersion) -> Re
 def relation_event(partition: PartitionReader, version: RelationVersion) -> RelationEvent:
     """The event that brought `version`, its receipt checked against it."""
     event = partition.event(version.sequence)
-    _require(isinstance(event, RelationEvent), "the event of a relation is missing")
-    assert isinstance(event, RelationEvent)
+    if not isinstance(event, RelationEvent):
+        raise StorageInconsistency("the event of a relation is missing")
+    verify_receipt(partition, event, version.sequence)
     receipt = event.receipt
     _require(
         receipt.relation_id == version.relation.relation_id
         and receipt.revision == version.relation.revision
-        and receipt.relation_digest == version.digest.hex()
-        and receipt.receipt_digest == digests.receipt_digest(partition.workspace_id, receipt),
+        and receipt.relation_digest == version.digest.hex(),
         "a receipt does not match its relation",
     )
     return event
@@ -52,17 +52,49 @@ def record_receipt(partition: PartitionReader, version: RecordVersion) -> Record
 def record_event(partition: PartitionReader, version: RecordVersion) -> RecordEvent:
     """The event that brought `version`, its receipt checked against it."""
     event = partition.event(version.sequence)
-    _require(isinstance(event, RecordEvent), "the event of a record is missing")
-    assert isinstance(event, RecordEvent)
+    if not isinstance(event, RecordEvent):
+        raise StorageInconsistency("the event of a record is missing")
+    verify_receipt(partition, event, version.sequence)
     receipt = event.receipt
     _require(
         receipt.record_id == version.meta.record_id
         and receipt.revision == version.meta.revision
-        and receipt.record_digest == version.digest.hex()
-        and receipt.receipt_digest == digests.receipt_digest(partition.workspace_id, receipt),
+        and receipt.record_digest == version.digest.hex(),
         "a receipt does not match its record",
     )
     return event
+
+
+def verify_receipt(partition: PartitionReader, event: RecordEvent | RelationEvent, sequence: int) -> None:
+    """A receipt and the event at a place of the partition: both speak of the same command, its author and its time.
+
+    The command itself can be recomputed of a relation, not of a record, whose content lies elsewhere.
+    """
+    receipt = event.receipt
+    _require(
+        event.sequence == receipt.commit_sequence == sequence
+        and event.author == receipt.author
+        and event.committed_at_millis == receipt.committed_at_millis
+        and receipt.receipt_digest == digests.receipt_digest(partition.workspace_id, receipt),
+        "a receipt does not match its event",
+    )
+    if isinstance(event, RelationEvent):
+        same = event.receipt.command_digest == digests.relation_command_digest(event.operation)
+        _require(same and event.relation_id == event.receipt.relation_id, "a receipt does not match its command")
+    else:
+        _require(event.record_id == event.receipt.record_id, "a receipt does not match its command")
+
+
+def verify_tip(partition: PartitionReader, head: Head) -> None:
+    """A partition's head: it names the last event, and nothing lies beyond it."""
+    keys = partition.keys
+    _require(partition.body(keys.event(head.sequence + 1)) is None, "events lie beyond the head of a partition")
+    if head.sequence > 0:
+        last = partition.body(keys.event(head.sequence))
+        _require(
+            last is not None and digests.event_digest(last) == head.event_digest,
+            "the head of a partition does not match its last event",
+        )
 
 
 def verify_relation(partition: PartitionReader, version: RelationVersion) -> None:
@@ -76,10 +108,15 @@ def verify_relation(partition: PartitionReader, version: RelationVersion) -> Non
     beyond = partition.relation_revision(relation.relation_id, relation.revision + 1)
     _require(beyond is None, "a relation is behind its revisions")
     receipt = relation_receipt(partition, version)
-    pointer = partition.receipt("relation", receipt.author.subject_id, receipt.idempotency_key)
-    _require(pointer is not None and pointer.sequence == version.sequence, "a receipt can't be found by its key")
+    _verify_pointer(partition, "relation", receipt)
     _verify_entry(partition, relation, Table.OUTGOING, relation.input.source, relation.input.target)
     _verify_entry(partition, relation, Table.INCOMING, relation.input.target, relation.input.source)
+
+
+def _verify_pointer(partition: PartitionReader, family: Family, receipt: Receipt) -> None:
+    pointer = partition.receipt(family, receipt.author.subject_id, receipt.idempotency_key)
+    expected = rows.ReceiptPointer(receipt.commit_sequence, receipt.command_digest)
+    _require(pointer == expected, "a receipt can't be found by its key")
 
 
 def _verify_entry(partition: PartitionReader, relation: StoredRelation, direction: Table, end: Ref, other: Ref) -> None:
@@ -101,7 +138,17 @@ def verify_record(partition: PartitionReader, version: RecordVersion) -> None:
     beyond = partition.record_revision(meta.record_id, meta.revision + 1)
     _require(beyond is None, "a record is behind its revisions")
     receipt = record_receipt(partition, version)
-    pointer = partition.receipt("record", receipt.author.subject_id, receipt.idempotency_key)
-    _require(pointer is not None and pointer.sequence == version.sequence, "a receipt can't be found by its key")
+    _verify_pointer(partition, "record", receipt)
     header = partition.completeness(Ref(record_id=meta.record_id, revision=meta.revision))
     _require(header is not None, "a completeness header is missing")
+
+
+def verify_content(partition: PartitionReader, version: RecordVersion) -> None:
+    """What a change of a record replaces or erases: its content, its review's evidence, and the topic slot it holds."""
+    meta = version.meta
+    if meta.state == "deleted":
+        return
+    payload = partition.payload(meta)
+    partition.review_evidence(meta)
+    if payload is not None and payload.topic_key is not None:
+        _require(partition.topic_holder(payload.topic_key) == meta.record_id, "a topic slot is not held by its record")

@@ -91,7 +91,8 @@ class _Head(TypedDict):
 
 def query_records(call: Call[CompanyRecordQuery], view: LedgerView) -> CompanyRecordQueryAnswer | Refusal:
     """A page of retained records, or of those eligible now."""
-    entered = _entered(call, view)
+    problem = call.body.filter.problem()
+    entered = _entered(call, view) if problem is None else invalid(problem)
     if isinstance(entered, Refusal):
         return entered
     found = record_query.company_query(entered.reader, view.now_millis, view.store_key, call.body.filter)
@@ -149,7 +150,8 @@ def relation_revision(
 
 def query_relations(call: Call[CompanyRelationQuery], view: LedgerView) -> CompanyRelationQueryAnswer | Refusal:
     """A page of retained relations."""
-    entered = _entered(call, view)
+    problem = call.body.filter.problem()
+    entered = _entered(call, view) if problem is None else invalid(problem)
     if isinstance(entered, Refusal):
         return entered
     found = relation_query.query(entered.reader, view.now_millis, view.store_key, call.body.filter)
