@@ -73,7 +73,7 @@ REFUSED: list[tuple[str, CredentialOperation, int, str]] = [
     ("revoking twice", revoked(GONE, 2), 403, "forbidden"),
     ("stale rotation", rotated(WORKER, 2), 409, "revision_conflict"),
     ("revision 0", revoked(WORKER, 0), 409, "revision_conflict"),
-    ("stale before broken authority", granted(WORKER, 2, grants=(GRANT, GRANT)), 409, "revision_conflict"),
+    ("broken authority before stale", granted(WORKER, 2, grants=(GRANT, GRANT)), 400, "invalid_request"),
     ("broken authority", granted(WORKER, 1, grants=(GRANT, GRANT)), 400, "invalid_request"),
     ("a policy beside grants", granted(WORKER, 1, scope_policy=policy()), 400, "invalid_request"),
     ("a policy for an administrator", granted(ADMIN, 1, grants=(), scope_policy=policy()), 400, "invalid_request"),

@@ -24,7 +24,7 @@ def parser() -> ArgumentParser:
 def main(arguments: Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="relatum-fuzz-") as directory, running(Path(directory) / "store") as world:
         report = campaign.run(world, arguments.cases, arguments.seed)
-    print(report)  # noqa: T201
+        print(report)  # noqa: T201
     return 1 if report.faults else 0
 
 

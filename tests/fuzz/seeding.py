@@ -40,9 +40,9 @@ def running(directory: Path) -> Iterator[World]:
     with Server(directory, "--log-level", "warning") as server:
         with Api(server.url) as api:
             yield _made(server.url, Caller(api, secret))
-        assert server.process.poll() is None, f"the server ended; see {server.log_path}"
+        assert server.process.poll() is None, server.log_path.read_text()
         assert server.stop() == 0
-    assert server.log_path.read_text() == "", f"the server had something to say; see {server.log_path}"
+    assert "" == server.log_path.read_text(), "the server had something to say"
 
 
 def _made(url: str, stranger: Caller) -> World:

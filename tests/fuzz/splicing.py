@@ -60,18 +60,19 @@ class Splicer:
         value = {member: self.spliced(one, member) for member, one in value.items()}
         for identifier, heads in (("record_id", self._known.records), ("relation_id", self._known.relations)):
             if is_uuid(value.get(identifier)) and self._mostly() and heads:
-                value = self._at(value, identifier, self._dice.one_of(recent(heads)))
+                exact = MOSTLY if name else 50  # a body that is about one revision may be about any
+                value = self._at(value, identifier, self._dice.one_of(recent(heads)), exact)
         if isinstance(value.get("consumer_id"), str):
             value = self._consumer(value)
         if isinstance(value.get("idempotency_key"), str):
             value = self._keyed(value)
         return value
 
-    def _at(self, value: Json, member: str, known: At) -> Json:
+    def _at(self, value: Json, member: str, known: At, exact: int) -> Json:
         identifier, revision = known
         value = {**value, member: identifier}
-        found = [name for name in ("revision", "expected_revision") if is_number(value.get(name)) and self._mostly()]
-        return value | dict.fromkeys(found, revision)
+        numbers = [name for name in ("revision", "expected_revision") if is_number(value.get(name))]
+        return value | dict.fromkeys(numbers, revision) if self._dice.often(exact) else value
 
     def _cursor(self, value: Json) -> Json:
         known = self._known.cursors[self._kind]

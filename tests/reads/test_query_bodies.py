@@ -46,7 +46,7 @@ def test_a_limit_is_an_integer(value: Any) -> None:
     assert is_refused(queries.RecordFilter, limit=value)
 
 
-NAMES = [(queries.RecordFilter, name) for name in ("category", "fact_key", "topic_key")]
+NAMES: list[tuple[type[Any], str]] = [(queries.RecordFilter, name) for name in ("category", "fact_key", "topic_key")]
 NAMES += [(queries.CompanyRecordFilter, "topic_key"), (queries.RelationFilter, "reporter")]
 
 

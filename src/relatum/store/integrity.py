@@ -103,14 +103,19 @@ def verify_relation(partition: PartitionReader, version: RelationVersion) -> Non
     Equal to its newest revision, nothing newer, its receipt sound, its index entries as its state says.
     """
     relation = version.relation
-    newest = partition.relation_revision(relation.relation_id, relation.revision)
-    _require(newest == version, "a relation does not match its revision")
-    beyond = partition.relation_revision(relation.relation_id, relation.revision + 1)
+    keys, relation_id, revision = partition.keys, relation.relation_id, relation.revision
+    _verify_newest(partition, keys.relation(relation_id), keys.relation_revision(relation_id, revision))
+    beyond = partition.body(keys.relation_revision(relation_id, revision + 1))
     _require(beyond is None, "a relation is behind its revisions")
     receipt = relation_receipt(partition, version)
     _verify_pointer(partition, "relation", receipt)
     _verify_entry(partition, relation, Table.OUTGOING, relation.input.source, relation.input.target)
     _verify_entry(partition, relation, Table.INCOMING, relation.input.target, relation.input.source)
+
+
+def _verify_newest(partition: PartitionReader, current: bytes, newest: bytes) -> None:
+    """The row of what is current is that of its newest revision, to the byte; so neither needs decoding again."""
+    _require(partition.body(current) == partition.body(newest), "a current row does not match its newest revision")
 
 
 def _verify_pointer(partition: PartitionReader, family: Family, receipt: Receipt) -> None:
@@ -133,9 +138,9 @@ def _verify_entry(partition: PartitionReader, relation: StoredRelation, directio
 def verify_record(partition: PartitionReader, version: RecordVersion) -> None:
     """A current record: equal to its newest revision, nothing newer, its receipt sound, its header there."""
     meta = version.meta
-    newest = partition.record_revision(meta.record_id, meta.revision)
-    _require(newest == version, "a record does not match its revision")
-    beyond = partition.record_revision(meta.record_id, meta.revision + 1)
+    keys, record_id, revision = partition.keys, meta.record_id, meta.revision
+    _verify_newest(partition, keys.record(record_id), keys.record_revision(record_id, revision))
+    beyond = partition.body(keys.record_revision(record_id, revision + 1))
     _require(beyond is None, "a record is behind its revisions")
     receipt = record_receipt(partition, version)
     _verify_pointer(partition, "record", receipt)

@@ -29,44 +29,45 @@ class CredentialDecision(NamedTuple):
 
 def decide(state: PartitionState, operation: CredentialOperation, stamp: Stamp) -> CredentialDecision | Refusal:
     """Accepts or refuses a change in the company's own partition."""
-    refused: Refusal | None
+    problem = _broken_rule(operation)
+    if problem is not None:
+        return invalid(problem)
     before: StoredCredential | None = None
     if isinstance(operation, CredentialIssued):
-        refused = _issuable(operation, stamp.at_millis)
+        expiry = operation.spec.expires_at_millis
+        if expiry is not None and expiry <= stamp.at_millis:
+            return invalid("the expiry must lie in the future")
     else:
         before = state.credential(operation.credential_id)
-        if before is None or before.credential.revoked_at_millis is not None:
-            return refusal("forbidden", "the credential is unknown or revoked")
-        if before.credential.revision != operation.expected_revision:
-            return stale("the credential is at another revision")
-        refused = _changeable(before, operation)
-    if refused is not None:
-        return refused
+        refused = _unchangeable(before, operation)
+        if refused is not None:
+            return refused
     head = state.head()
     after = transitions.credential_after(before, operation, state.partition.company_id, stamp.at_millis, stamp.author)
     return CredentialDecision(CredentialEvent(operation=operation, **linked(head, state.partition, stamp)), after)
 
 
-def _issuable(operation: CredentialIssued, now_millis: int) -> Refusal | None:
-    problem = operation.spec.problem()
-    if problem is not None:
-        return invalid(problem)
-    expiry = operation.spec.expires_at_millis
-    return invalid("the expiry must lie in the future") if expiry is not None and expiry <= now_millis else None
-
-
-def _changeable(
-    before: StoredCredential, operation: CredentialRotated | CredentialRevoked | CredentialAuthorityChanged
-) -> Refusal | None:
+def _broken_rule(operation: CredentialOperation) -> str | None:
+    """The first static rule that a change breaks, in words; None for a sound change."""
     match operation:
-        case CredentialRotated() | CredentialRevoked():
-            return None
+        case CredentialIssued(spec=spec):
+            return spec.problem()
         case CredentialAuthorityChanged(authority=authority):
-            problem = authority.problem()
-            if problem is not None:
-                return invalid(problem)
-            if authority.scope_policy and before.credential.holds("credential_admin"):
-                return invalid("a scope policy excludes credential_admin")
+            return authority.problem()
+        case CredentialRotated() | CredentialRevoked():
             return None
         case _:
             assert_never(operation)
+
+
+def _unchangeable(
+    before: StoredCredential | None, operation: CredentialRotated | CredentialRevoked | CredentialAuthorityChanged
+) -> Refusal | None:
+    if before is None or before.credential.revoked_at_millis is not None:
+        return refusal("forbidden", "the credential is unknown or revoked")
+    if before.credential.revision != operation.expected_revision:
+        return stale("the credential is at another revision")
+    policy = isinstance(operation, CredentialAuthorityChanged) and operation.authority.scope_policy
+    if policy and before.credential.holds("credential_admin"):
+        return invalid("a scope policy excludes credential_admin")
+    return None
