@@ -19,6 +19,7 @@ from tests.http.client import IDENTITY, RECORDS
 
 READ, QUERY, STREAM = f"{RECORDS}/read", f"{RECORDS}/query", f"{RECORDS}/changes/stream"
 CASES = 75
+CAMPAIGNS_MAX = 6
 HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
 
 
@@ -74,7 +75,10 @@ PLANTED = [
 def test_a_promise_that_the_server_does_not_keep_is_noticed(
     world: World, plant: Callable[[Json], Json], title: str
 ) -> None:
-    report = campaign.run(replace(world, document=plant(world.document)), CASES, seed=0)
+    planted = replace(world, document=plant(world.document))
+    # Ids differ from run to run, and with them what some cases meet: so a plant has more than one campaign to be met in.
+    reports = (campaign.run(planted, CASES, seed) for seed in range(CAMPAIGNS_MAX))
+    report = next(report for report in reports if report.faults)
     assert {title} == {found for _, found in report.faults}
 
 

@@ -20,6 +20,13 @@ _HEADERS: Final = {
     401: {"WWW-Authenticate": "Challenge"},
     503: {"Retry-After": "RetryAfter"},
 }
+_LAST_EVENT_ID: Final = {
+    "name": "Last-Event-ID",
+    "in": "header",
+    "required": False,
+    "description": "The id of the last event received: the stream goes on behind it.",
+    "schema": {"type": "string"},
+}
 _EVERY: Final = {"Cache-Control": "NoStore", "X-Content-Type-Options": "NoSniff"}
 
 
@@ -100,6 +107,8 @@ class Operations:
             required = schema.get("required", ())
             for name, member in schema["properties"].items():
                 found.append({"name": name, "in": "query", "required": name in required, "schema": member})
+        if isinstance(route.answers, str):
+            found.append(_LAST_EVENT_ID)
         return found
 
 
