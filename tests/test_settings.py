@@ -39,7 +39,7 @@ def test_the_defaults_are_those_of_the_documentation() -> None:
         streams_max=64,
         write_queue=4096,
         group_max=128,
-        read_threads=4,
+        read_threads=2,
         body_timeout_seconds=30,
         drain_timeout_seconds=30,
         log_level="info",

@@ -10,7 +10,8 @@ import pytest
 
 from relatum.core.access import Authority
 from relatum.core.streams import RELATIONS
-from relatum.http.follower import PAGE_DELIVERIES
+from relatum.errors import Refusal
+from relatum.http.follower import PAGE_DELIVERIES, Follower
 from relatum.http.services import StreamBounds
 from tests.feeds.asgi import NEVER_SECONDS, RESTLESS, Host, host, run
 from tests.feeds.damage import Damage
@@ -20,6 +21,19 @@ from tests.support.threads import at_once
 HASTY = StreamBounds(write_seconds=0.01, idle_seconds=NEVER_SECONDS)
 Loss = Coroutine[Any, Any, None]
 HOUR_MILLIS = 3_600_000
+
+
+def _after_the_first_look(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], object]) -> None:
+    """Lets something happen once a follower has read its first page, and before it watches."""
+    look = Follower.look
+
+    async def looking(follower: Follower) -> Refusal | None:
+        refused = await look(follower)
+        happens()
+        return refused
+
+    monkeypatch.setattr(Follower, "look", looking)
+
 
 # What it is told
 
@@ -38,6 +52,20 @@ def test_a_backlog_comes_in_chunks_and_later_changes_as_they_are_committed() -> 
                 chunks.append([await connection.event()])
         told = [event.data["cursor"]["sequence"] for chunk in chunks for event in chunk]
         assert list(range(1, PAGE_DELIVERIES + 3)) == told
+
+    run(test())
+
+
+def test_a_change_is_told_at_once_that_was_committed_between_the_first_look_and_the_watch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def test() -> None:
+        async with host() as at:
+            first, second = at.desk.create(), at.desk.create()
+            _after_the_first_look(monkeypatch, lambda: at.desk.relate(first, second))
+            async with at.post("changes/stream") as connection:
+                assert 200 == await connection.status()
+                assert 1 == (await connection.event()).data["cursor"]["sequence"]
 
     run(test())
 
@@ -140,6 +168,20 @@ def test_a_loss_is_effective_on_the_very_next_event_whenever_that_was_committed(
                 at.desk.relate(first, second)
                 before_anybody_looks(lose(at))
                 at.desk.relate(first, second)
+                assert ("resync", "", {"code": code}) == await connection.event()
+
+    run(test())
+
+
+@pytest.mark.parametrize(("lose", "code"), LOSSES)
+def test_a_loss_is_noticed_at_once_that_was_committed_between_the_first_look_and_the_watch(
+    lose: Callable[[Host], Loss], code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def test() -> None:
+        async with host() as at:
+            _after_the_first_look(monkeypatch, lambda: before_anybody_looks(lose(at)))
+            async with at.post("changes/stream") as connection:
+                assert 200 == await connection.status()
                 assert ("resync", "", {"code": code}) == await connection.event()
 
     run(test())

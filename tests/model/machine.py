@@ -14,6 +14,7 @@ from relatum.core.ids import Author, Ref
 from relatum.core.receipts import RecordReceipt, RelationReceipt
 from relatum.errors import Refusal
 from relatum.ledger import Ledger
+from relatum.store.view import LedgerView
 from tests.model.comparing import Comparison
 from tests.model.oracle import Oracle
 from tests.support import builders
@@ -70,11 +71,13 @@ class LedgerMachine(RuleBasedStateMachine):
         paper = self.oracle.papers.get(name)
         return Ref(record_id=name, revision=max(0, (paper.revision if paper else 1) + drift))
 
+    @property
+    def now(self) -> int:
+        return max(self.clock.millis(), self.oracle.latest)
+
     def eligible(self) -> list[str]:
-        now = max(self.clock.millis(), self.oracle.latest)
-        return [
-            name for name, paper in self.oracle.papers.items() if self.oracle.judge_paper(paper, now).reason is None
-        ]
+        papers, now = self.oracle.papers.items(), self.now
+        return [name for name, paper in papers if self.oracle.judge_paper(paper, now).reason is None]
 
     def some_relation(self, number: int, drift: int, *, retired: bool | None = None) -> tuple[str, int]:
         """A relation at its present revision or beside it: in the given state if there is one, seldom an unknown."""
@@ -90,7 +93,7 @@ class LedgerMachine(RuleBasedStateMachine):
 
     def give(self, *commands: tuple[Author, str, Operation]) -> None:
         """Submits commands together and checks each answer as if it had been sent alone."""
-        now = max(self.clock.millis(), self.oracle.latest)
+        now = self.now
         batch = [self.ledger.command(PARTITION, author, key, operation) for author, key, operation in commands]
         answers = self.ledger.submit_all(batch)
         for (author, key, operation), answer in zip(commands, answers, strict=True):
@@ -240,25 +243,34 @@ class LedgerMachine(RuleBasedStateMachine):
 
     # What must hold
 
-    def comparison(self, *checks: str) -> None:
-        with self.ledger.view() as view:
-            assert max(self.clock.millis(), self.oracle.latest) == view.now_millis
-            compared = Comparison(view, self.oracle)
-            for check in checks:
-                getattr(compared, check)()
-
     @invariant()
-    def every_read_agrees(self) -> None:
-        self.comparison("reads")
+    def everything_agrees(self) -> None:
+        with self.ledger.view() as view:
+            self.compare(view)
+
+    def compare(self, view: LedgerView) -> Comparison:
+        """What must hold after every step."""
+        assert self.now == view.now_millis
+        compared = Comparison(view, self.oracle)
+        compared.reads()
+        return compared
 
     @rule(limit=st.integers(1, 4))
     def look_through_the_pages(self, limit: int) -> None:
         with self.ledger.view() as view:
             Comparison(view, self.oracle).pages(limit)
 
+    def compare_thoroughly(self, view: LedgerView) -> None:
+        """What must hold in the end."""
+        compared = self.compare(view)
+        compared.history()
+        compared.indexes()
+        compared.erasures()
+
     def teardown(self) -> None:
         try:
-            self.comparison("reads", "history", "indexes", "erasures")
+            with self.ledger.view() as view:
+                self.compare_thoroughly(view)
             assert_rebuilds(self.ledger)
         finally:
             self.ledger.close()

@@ -25,9 +25,12 @@ from relatum.core.ids import Author, Ref
 from relatum.core.receipts import Receipt, RecordReceipt
 from relatum.core.records import RecordInput
 from relatum.core.relations import RelationInput
+from relatum.core.streams import RECORDS, RELATIONS, Stream
+from tests.model.journal import Journal
+from tests.model.notebook import Notebook
+from tests.model.words import BAD, CONFLICT, MISSING, STALE
 from tests.support.steps import Operation
 
-BAD, MISSING, STALE, CONFLICT = "invalid_request", "record_not_found", "revision_conflict", "idempotency_conflict"
 DEEPEST, WIDEST = 8, 64
 
 
@@ -107,7 +110,9 @@ class Oracle:
         self.papers: dict[str, Paper] = {}
         self.links: dict[str, Link] = {}
         self.answered: dict[tuple[str, str, str], tuple[Operation, Receipt]] = {}
-        self.commands = {"record": 0, "relation": 0}
+        self.journals: dict[Stream, Journal] = {stream: Journal(stream) for stream in (RECORDS, RELATIONS)}
+        self.notebook = Notebook()
+        self.commands = {"record": 0, "relation": 0, "checkpoint": 0, "activation": 0}
         self.latest = 0
 
     # What must be answered
@@ -264,8 +269,17 @@ class Oracle:
         self.latest = written = receipt.committed_at_millis
         if isinstance(receipt, RecordReceipt):
             self._write_paper(receipt.record_id, operation, author, written)
+            self.journals[RECORDS].tell_of_a_record(receipt)
         else:
             self._write_link(receipt.relation_id, operation, author, written)
+            self.journals[RELATIONS].tell_of_a_relation(receipt, self.links[receipt.relation_id].given)
+
+    def activate(self, stream: Stream, now: int) -> None:
+        """Only the first activation of a stream is a command."""
+        if not self.journals[stream].active:
+            self.journals[stream].active = True
+            self.commands["activation"] += 1
+            self.latest = now
 
     def _write_paper(self, record_id: str, operation: Any, author: Author, written: int) -> None:
         match operation:

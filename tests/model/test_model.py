@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from relatum.ledger import Ledger
-from tests.model.machine import LedgerMachine
+from tests.model.following import FollowingMachine
 from tests.support.stores import TrialStore, database_on
 
 
-class InMemory(LedgerMachine):
+class InMemory(FollowingMachine):
     """On a memory store, reopened as after a power cut between two commands."""
 
     def __init__(self) -> None:
@@ -25,8 +25,14 @@ class InMemory(LedgerMachine):
         self.disk = self.disk.after_power_cut()
         return Ledger(database_on(self.disk), clock=self.clock)
 
+    def copied(self) -> TrialStore:
+        return self.disk  # nobody writes to it any more: the ledger is opened on what it would leave
 
-class OnRocksDB(LedgerMachine):
+    def put_back(self, copy: TrialStore) -> None:
+        self.disk = copy
+
+
+class OnRocksDB(FollowingMachine):
     """In a directory of its own."""
 
     def __init__(self) -> None:
@@ -36,16 +42,24 @@ class OnRocksDB(LedgerMachine):
     def opened(self) -> Ledger:
         return Ledger.open(self.directory / "ledger", create=True, clock=self.clock)
 
+    def copied(self) -> Path:
+        copy = Path(tempfile.mkdtemp(dir=self.directory)) / "ledger"
+        return shutil.copytree(self.directory / "ledger", copy)
+
+    def put_back(self, copy: Path) -> None:
+        shutil.rmtree(self.directory / "ledger")
+        shutil.copytree(copy, self.directory / "ledger")
+
     def left(self) -> None:
         shutil.rmtree(self.directory)
 
 
 TestInMemory = InMemory.TestCase
-TestInMemory.settings = settings(stateful_step_count=40, deadline=None)
+TestInMemory.settings = settings(stateful_step_count=30, deadline=None)
 
 TestOnRocksDB = pytest.mark.slow(OnRocksDB.TestCase)
 TestOnRocksDB.settings = settings(
-    stateful_step_count=40,
+    stateful_step_count=30,
     deadline=None,
     max_examples=max(12, settings().max_examples // 10),  # a reopening costs a tenth of a second here
     suppress_health_check=[HealthCheck.too_slow],

@@ -74,6 +74,7 @@ class Follower:
         company = digests.workspace_id(company_partition(self._partition.company_id))
         own = digests.workspace_id(self._partition)
         with self._lease, self._services.watches.watch(own, company) as watch:
+            watch.ring()  # something may have moved since the first page was read
             departure = asyncio.create_task(_end_on_departure(receive, watch))
             try:
                 await self._send(send, _START)

@@ -47,7 +47,11 @@ def with_headers(response: Response, *more: Header) -> Response:
 
 
 async def write(send: Send, response: Response) -> None:
-    """Hand `response` to the server; a client that has gone is no error."""
+    """Write `response`; a client that has gone is no error.
+
+    Returns once the client has taken it, but for what the operating system buffers and a few KiB here: the server lets
+    nothing more be sent, not even the empty end, while much of what was sent before still waits in this process.
+    """
     status, body, headers = response
     await send(
         {
@@ -56,4 +60,5 @@ async def write(send: Send, response: Response) -> None:
             "headers": [*headers, (b"content-length", b"%d" % len(body))],
         }
     )
-    await send({"type": "http.response.body", "body": body})
+    await send({"type": "http.response.body", "body": body, "more_body": True})
+    await send({"type": "http.response.body"})

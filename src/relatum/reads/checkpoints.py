@@ -29,7 +29,7 @@ def read(partition: PartitionReader, stream: Stream, subject_id: str, consumer_i
 def revision(
     partition: PartitionReader, stream: Stream, subject_id: str, consumer_id: str, number: int
 ) -> CheckpointReceipt | Refusal:
-    """The receipt of a checkpoint's revision, whatever became of the journal. 404 `checkpoint_not_found`; 400 below 1."""
+    """The receipt of a revision, whatever became of the journal. 404 `checkpoint_not_found`; 400 below 1."""
     if number < 1:
         return invalid("revisions start at 1")
     if not is_consumer_id(consumer_id):

@@ -20,7 +20,6 @@ from relatum import limits
 from relatum.core.graphs import StopReason, TypedBounds, TypedCoverage, TypedGraph, TypedGraphQuery
 from relatum.core.ids import Ref
 from relatum.core.relations import StoredRelation, relation_view
-from relatum.core.state import RelationVersion
 from relatum.errors import Refusal, Refused, invalid
 from relatum.reads.graph_nodes import Node, Nodes, in_order
 from relatum.store import index
@@ -91,9 +90,8 @@ class _Walk:
             if self._scanned == self._bounds.scan_limit:
                 return False
             self._scanned += 1
-            version = self._relations.take(entry.relation_id)
-            index.require_entry(entry, direction, end, version)
-            stop = self._visit(version.relation, entry.other, node.depth)
+            relation = self._relations.take(entry.relation_id)
+            stop = self._visit(relation, index.neighbour(entry, direction, end, relation), node.depth)
             if stop is not None:
                 self._stops.add(stop)
         return True
@@ -130,6 +128,8 @@ class _Walk:
         )
 
     def _has_invalid_evidence(self, relation: StoredRelation) -> bool:
+        if not relation.input.evidence_sources:
+            return False
         known = self._evidence_fails.get(relation.relation_id)
         if known is None:
             known = self._nodes.evaluator.evidence_failure(relation.input.evidence_sources) is not None
@@ -155,18 +155,19 @@ class _Relations:
     def __init__(self, partition: PartitionReader) -> None:
         self.stored_bytes = 0
         self._partition = partition
-        self._loaded: dict[str, RelationVersion] = {}
+        self._loaded: dict[str, StoredRelation] = {}
 
     @property
     def examined(self) -> int:
         return len(self._loaded)
 
-    def take(self, relation_id: str) -> RelationVersion:
+    def take(self, relation_id: str) -> StoredRelation:
         """The relation that an index entry names. Raises Refused (400) over the byte budget."""
-        version = self._loaded.get(relation_id)
-        if version is None:
-            version = self._loaded[relation_id] = index.indexed_relation(self._partition, relation_id)
+        relation = self._loaded.get(relation_id)
+        if relation is None:
+            version = index.indexed_relation(self._partition, relation_id)
             self.stored_bytes += version.stored_bytes
             if self.stored_bytes > limits.GRAPH_RELATION_BYTES_MAX:
                 raise Refused(invalid("the relations of the graph are over the byte budget"))
-        return version
+            relation = self._loaded[relation_id] = version.relation
+        return relation

@@ -8,18 +8,28 @@ every entry that was ever put there and not taken away, or was told StorageIncon
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from relatum.core import digests
-from relatum.core.ids import Ref
+from relatum.core.ids import Ref, uuid_text
+from relatum.core.relations import StoredRelation
 from relatum.core.state import RelationVersion
 from relatum.errors import StorageInconsistency
 from relatum.store import rows
-from relatum.store.keys import Table
+from relatum.store.keys import Table, beyond
 from relatum.store.partition import Direction, PartitionReader
-from relatum.store.rows import AdjacencyEntry
+
+UUID_BYTES = 16
 
 
-def entries(partition: PartitionReader, direction: Direction, end: Ref) -> Iterator[AdjacencyEntry]:
+class IndexEntry(NamedTuple):
+    """One entry: its relation, and what it says of it."""
+
+    relation_id: str
+    body: bytes
+
+
+def entries(partition: PartitionReader, direction: Direction, end: Ref) -> Iterator[IndexEntry]:
     """The entries of one index in ascending relation id. Its header is checked after the last one was taken.
 
     A reader that stops early has not read the index to its end, and the sum is not checked.
@@ -31,13 +41,15 @@ def entries(partition: PartitionReader, direction: Direction, end: Ref) -> Itera
         expected_count, expected_sum = header.outgoing_count, header.outgoing_sum
     else:
         expected_count, expected_sum = header.incoming_count, header.incoming_sum
+    prefix = partition.keys.adjacency(direction, end.record_id, end.revision)
     count = total = 0
-    for entry, summand in partition.adjacency(direction, end):
+    for key, row in partition.reader.scan(prefix, beyond(prefix)):
+        body = rows.unseal(key, row)
         count += 1
-        total += summand
+        total += digests.adjacency_digest(key + body)
         if count > expected_count:
             raise StorageInconsistency("an index has more entries than its header counts")
-        yield entry
+        yield IndexEntry(uuid_text(key[-UUID_BYTES:]), body)
     if count != expected_count or total % digests.ACCUMULATOR_MODULUS != expected_sum:
         raise StorageInconsistency("an index does not match its completeness header")
 
@@ -56,10 +68,13 @@ def indexed_relation(partition: PartitionReader, relation_id: str) -> RelationVe
     return version
 
 
-def require_entry(entry: AdjacencyEntry, direction: Direction, end: Ref, version: RelationVersion) -> None:
-    """Raises StorageInconsistency unless an entry says of its relation what the relation says of itself."""
-    relation = version.relation
+def neighbour(entry: IndexEntry, direction: Direction, end: Ref, relation: StoredRelation) -> Ref:
+    """The record at the other end of an entry's relation.
+
+    Raises StorageInconsistency unless the entry says of the relation what the relation says of itself.
+    """
     given = relation.input
     own, other = (given.source, given.target) if direction is Table.OUTGOING else (given.target, given.source)
-    if not (relation.indexed and own == end and other == entry.other and given.kind == entry.kind):
+    if not (relation.indexed and own == end and entry.body == rows.pack_adjacency(given.kind, other)):
         raise StorageInconsistency("an index entry does not match its relation")
+    return other

@@ -48,6 +48,7 @@ class Table(IntEnum):
     CREDENTIAL = 16
     CHECKPOINT = 17
     CHECKPOINT_REVISION = 18
+    RECEIPT_WITNESS = 19
 
 
 class Use(IntEnum):
@@ -119,6 +120,7 @@ class PartitionKeys:
         self._header = self._tables[Table.HEADER]
         self._dependent = self._tables[Table.DEPENDENT]
         self._receipt = self._tables[Table.RECEIPT]
+        self._receipt_witness = self._tables[Table.RECEIPT_WITNESS]
 
     def table(self, table: Table) -> bytes:
         """Prefix of a whole table."""
@@ -175,6 +177,10 @@ class PartitionKeys:
     def receipt(self, family: str, subject_id: str, idempotency_key: str) -> bytes:
         """Where a subject's key of a command family leads to the event."""
         return self._receipt + digests.receipt_key(family, subject_id, idempotency_key)
+
+    def receipt_witness(self, family: str, subject_id: str, idempotency_key: str) -> bytes:
+        """The second row of a key, without which nobody could tell a lost receipt from a key that is new."""
+        return self._receipt_witness + digests.receipt_key(family, subject_id, idempotency_key)
 
     def journal(self, stream: Stream) -> bytes:
         """Prefix of a stream's entries."""

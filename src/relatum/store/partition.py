@@ -153,16 +153,6 @@ class PartitionReader:
             _require_own(key.endswith(uuid_bytes(version.relation.relation_id)))
             yield version
 
-    def adjacency(
-        self, direction: Direction, end: Ref, after: str | None = None
-    ) -> Iterator[tuple[rows.AdjacencyEntry, int]]:
-        """Entries of a record at an exact revision in ascending relation id, each with its summand for the header."""
-        prefix = self.keys.adjacency(direction, end.record_id, end.revision)
-        start = prefix if after is None else prefix + uuid_bytes(after) + b"\0"
-        for key, row in self.reader.scan(start, beyond(prefix)):
-            body = rows.unseal(key, row)
-            yield rows.unpack_adjacency(key, body), digests.adjacency_digest(key + body)
-
     def completeness(self, end: Ref) -> rows.Completeness | None:
         """The completeness headers of a record at an exact revision; every stored revision has them."""
         body = self.body(self.keys.header(end.record_id, end.revision))
@@ -171,9 +161,17 @@ class PartitionReader:
     # Receipts, journals, credentials
 
     def receipt(self, family: str, subject_id: str, idempotency_key: str) -> rows.ReceiptPointer | None:
-        """Where a subject's key leads."""
+        """Where a subject's key leads. Raises StorageInconsistency where one of the key's two rows is lost."""
         body = self.body(self.keys.receipt(family, subject_id, idempotency_key))
-        return None if body is None else rows.unpack_receipt(body)
+        witness = self.body(self.keys.receipt_witness(family, subject_id, idempotency_key))
+        if body is None and witness is None:
+            return None
+        if body is None or witness is None:
+            raise StorageInconsistency("a receipt can't be found by its key")
+        pointer = rows.unpack_receipt(body)
+        if pointer.sequence != rows.unpack_u64(witness):
+            raise StorageInconsistency("a receipt does not match its witness")
+        return pointer
 
     def entry(self, stream: Stream, sequence: int) -> RelationEntry | RecordEntry | None:
         """A journal entry by its sequence."""

@@ -22,6 +22,7 @@ from time import monotonic, sleep
 from typing import Final, Self
 
 from rocksdict import (
+    BlockBasedIndexType,
     BlockBasedOptions,
     Cache,
     DbClosedError,
@@ -242,8 +243,11 @@ class _EngineCut:
 
 
 def _open_engine(directory: Path, create: bool) -> Rdict:
+    options = _options(create)
     try:
-        return Rdict(str(directory), _options(create))
+        # IMPORTANT: the family is named. Without it an existing store is opened with the settings of tables that a file
+        # of the last run holds. The block cache is not among them: it would be the engine's own, of 8 MiB.
+        return Rdict(str(directory), options, column_families={"default": options})
     except Exception as error:
         raise StoreUnavailable(f"the engine can't open the store in {directory}: {error}") from error
 
@@ -267,6 +271,11 @@ def _bound_memory(options: Options) -> None:
     table.set_cache_index_and_filter_blocks(True)
     table.set_pin_l0_filter_and_index_blocks_in_cache(True)
     table.set_bloom_filter(10, block_based=False)
+    # In parts: the cache is divided, and the whole index of a large file fits into no part of it. It would be read and
+    # decompressed again for every get.
+    table.set_index_type(BlockBasedIndexType.two_level_index_search())
+    table.set_partition_filters(True)
+    table.set_pin_top_level_index_and_filter(True)
     options.set_block_based_table_factory(table)
     options.set_write_buffer_size(WRITE_BUFFER_BYTES)
     options.set_max_write_buffer_number(WRITE_BUFFERS_MAX)

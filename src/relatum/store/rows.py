@@ -20,7 +20,7 @@ from relatum.core.canonical import encode
 from relatum.core.changes import RecordEntry, RelationEntry
 from relatum.core.cursors import Checkpoint
 from relatum.core.events import Event, Head
-from relatum.core.ids import Partition, Ref, uuid_bytes, uuid_text
+from relatum.core.ids import Partition, Ref, uuid_bytes
 from relatum.core.kinds import Kind
 from relatum.core.records import PayloadRow, RecordMeta
 from relatum.core.relations import StoredRelation
@@ -158,25 +158,9 @@ def unpack_completeness(body: bytes) -> Completeness:
     return Completeness(count_out, int.from_bytes(sum_out, "big"), count_in, int.from_bytes(sum_in, "big"))
 
 
-class AdjacencyEntry(NamedTuple):
-    """One entry of an adjacency index: the relation, its kind, and the record at the other end."""
-
-    relation_id: str
-    kind: Kind
-    other: Ref
-
-
 def pack_adjacency(kind: Kind, other: Ref) -> bytes:
     """The body of an entry; its relation id is the end of its key."""
     return uuid_bytes(other.record_id) + _U64.pack(other.revision) + kind.encode()
-
-
-def unpack_adjacency(key: bytes, body: bytes) -> AdjacencyEntry:
-    """The entry of a key and a body."""
-    if len(body) < 25:
-        raise StorageInconsistency("an adjacency entry is too short")
-    other = Ref(record_id=uuid_text(body[:16]), revision=_U64.unpack_from(body, 16)[0])
-    return AdjacencyEntry(uuid_text(key[-16:]), body[24:].decode(), other)  # type: ignore[arg-type]  # checked against the relation
 
 
 class ReceiptPointer(NamedTuple):

@@ -21,6 +21,7 @@ from relatum.core.company import (
 from relatum.core.graphs import EvidenceGraph, TypedGraph
 from relatum.core.wire import Closed
 from relatum.errors import Refusal, invalid
+from relatum.http.endpoints.graphs import in_parts
 from relatum.http.routes import Route, reading, scanning
 from relatum.http.services import Call
 from relatum.limits import CONTRACT_VERSION
@@ -115,7 +116,7 @@ def typed(call: Call[CompanyTypedGraphRead], view: LedgerView) -> CompanyTypedGr
     if isinstance(entered, Refusal):
         return entered
     found = typed_graph(entered.reader, view.now_millis, call.body.query)
-    return found if isinstance(found, Refusal) else CompanyTypedGraphAnswer(**_head(entered), graph=found)
+    return found if isinstance(found, Refusal) else CompanyTypedGraphAnswer(**_head(entered), graph=in_parts(found))
 
 
 def evidence(call: Call[CompanyEvidenceGraphRead], view: LedgerView) -> CompanyEvidenceGraphAnswer | Refusal:
@@ -125,7 +126,7 @@ def evidence(call: Call[CompanyEvidenceGraphRead], view: LedgerView) -> CompanyE
     if isinstance(entered, Refusal):
         return entered
     found = evidence_graph(entered.reader, view.now_millis, call.body.query)
-    return found if isinstance(found, Refusal) else CompanyEvidenceGraphAnswer(**_head(entered), graph=found)
+    return found if isinstance(found, Refusal) else CompanyEvidenceGraphAnswer(**_head(entered), graph=in_parts(found))
 
 
 def inspect_relation(call: Call[CompanyRelationRead], view: LedgerView) -> CompanyRelationInspectAnswer | Refusal:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
+
+from msgspec import Raw
+from msgspec.structs import replace
 
 from relatum.core.graphs import EvidenceGraph, EvidenceGraphRead, TypedGraph, TypedGraphRead
 from relatum.core.ids import Scope
 from relatum.core.wire import Closed
 from relatum.errors import Refusal
+from relatum.http.responses import encoded
 from relatum.http.routes import Route, needing, scanning
 from relatum.http.services import Call, reader_of
 from relatum.limits import CONTRACT_VERSION
 from relatum.reads.graph_evidence import evidence_graph
 from relatum.reads.graph_typed import typed_graph
 from relatum.store.view import LedgerView
+
+AnyGraph = TypeVar("AnyGraph", TypedGraph, EvidenceGraph)
 
 
 class TypedGraphAnswer(Closed, frozen=True, kw_only=True):
@@ -37,7 +43,7 @@ def typed(call: Call[TypedGraphRead], view: LedgerView) -> TypedGraphAnswer | Re
     found = typed_graph(reader_of(call, view), view.now_millis, call.body.query)
     if isinstance(found, Refusal):
         return found
-    return TypedGraphAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, graph=found)
+    return TypedGraphAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, graph=in_parts(found))
 
 
 def evidence(call: Call[EvidenceGraphRead], view: LedgerView) -> EvidenceGraphAnswer | Refusal:
@@ -45,7 +51,15 @@ def evidence(call: Call[EvidenceGraphRead], view: LedgerView) -> EvidenceGraphAn
     found = evidence_graph(reader_of(call, view), view.now_millis, call.body.query)
     if isinstance(found, Refusal):
         return found
-    return EvidenceGraphAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, graph=found)
+    return EvidenceGraphAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, graph=in_parts(found))
+
+
+def in_parts(graph: AnyGraph) -> AnyGraph:
+    """`graph` with its nodes encoded one by one, to the same JSON in the end.
+
+    To encode 8 MiB of records in one go would hold up the event loop; between two of them it gets its turn.
+    """
+    return replace(graph, nodes=tuple(Raw(encoded(node)) for node in graph.nodes))
 
 
 ROUTES: Final = (

@@ -161,6 +161,7 @@ def _checkpoint(staging: Staging, decision: CheckpointDecision) -> None:
 
 def _receipt(staging: Staging, family: str, subject_id: str, key: str, sequence: int, command_digest: str) -> None:
     staging.put(staging.keys.receipt(family, subject_id, key), rows.ReceiptPointer(sequence, command_digest).pack())
+    staging.put(staging.keys.receipt_witness(family, subject_id, key), rows.pack_u64(sequence))
 
 
 def _journaled(staging: Staging, stream: Stream, event: Event, change: RecordChange | RelationChange) -> Head:
