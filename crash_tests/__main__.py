@@ -14,6 +14,7 @@ from random import SystemRandom
 
 from crash_tests.campaign import Campaign
 from crash_tests.controls import CONTROLS
+from crash_tests.plan import MOMENTS
 from crash_tests.stage import Rig
 from crash_tests.violation import Violation
 from relatum.limits import SLOTS_DEFAULT
@@ -28,6 +29,17 @@ def parser() -> ArgumentParser:
     made.add_argument("--slots", type=int, default=SLOTS_DEFAULT, help="the server's slots (default %(default)s)")
     made.add_argument("--clients", type=int, default=4, help="clients at work at once (default %(default)s)")
     made.add_argument(
+        "--consumers",
+        type=int,
+        default=6,
+        choices=range(2, 17),
+        metavar="N",
+        help="consumers at once (default %(default)s)",
+    )
+    made.add_argument(
+        "--aim", choices=sorted(MOMENTS), default="everything", help="what the kills are to meet (default %(default)s)"
+    )
+    made.add_argument(
         "--control", choices=sorted(CONTROLS), help="do this damage after each kill; the run must then fail"
     )
     return made
@@ -38,9 +50,15 @@ def main(arguments: Namespace) -> int:
     seed = SystemRandom().randrange(2**32) if arguments.seed is None else arguments.seed
     _tell(f"seed {seed}")
     directory = Path(tempfile.mkdtemp(prefix="relatum-crash-"))
-    rig = Rig(directory=directory, slots=arguments.slots, clients=arguments.clients, control=arguments.control)
+    rig = Rig(
+        directory=directory,
+        slots=arguments.slots,
+        clients=arguments.clients,
+        consumers=arguments.consumers,
+        control=arguments.control,
+    )
     try:
-        summary = Campaign(rig, seed, _tell).run(arguments.kills, arguments.seconds_max)
+        summary = Campaign(rig, seed, arguments.aim, _tell).run(arguments.kills, arguments.seconds_max)
     except Violation as violation:
         _tell(f"VIOLATION with seed {seed}: {violation}\nThe store and the server's log are in {directory}")
         return 1

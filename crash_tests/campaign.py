@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import monotonic
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from crash_tests.inspection.inspect import Findings
-from crash_tests.plan import Plan, draw_plan, seeded
+from crash_tests.oracle import Verdict
+from crash_tests.plan import Aim, Plan, draw_plan, seeded
 from crash_tests.stage import Rig, Round, Stage
 
 ROUNDS_PER_STORE = 6
@@ -27,22 +28,22 @@ class Summary(Struct, kw_only=True):
     kills: int = 0
     stores: int = 0
     acknowledged: int = 0
-    present: int = 0
-    absent: int = 0
-    replayed: int = 0
-    objects: int = 0
-    changes: int = 0
+    broken: int = 0
+    total: Verdict = field(default_factory=Verdict)
+    kills_with_doubt: int = 0
+    """Those that left a checkpoint in doubt."""
+    kills_with_breaks: int = 0
+    """Those that broke a stream of events."""
     rows: int = 0
     seconds: float = 0.0
 
     def add_round(self, result: Round) -> None:
         """Counts one round."""
         self.acknowledged += result.acknowledged
-        self.present += result.verdict.present
-        self.absent += result.verdict.absent
-        self.replayed += result.verdict.replayed
-        self.objects += result.verdict.objects
-        self.changes += result.verdict.changes
+        self.broken += result.broken
+        self.total.add(result.verdict)
+        self.kills_with_doubt += result.verdict.saves_in_doubt > 0
+        self.kills_with_breaks += result.broken > 0
         if result.findings is not None:
             self.add_findings(result.findings)
 
@@ -51,21 +52,27 @@ class Summary(Struct, kw_only=True):
         self.rows += findings.rows
 
     def __str__(self) -> str:
-        """One line."""
+        """Two lines: the ledger, and the feeds."""
+        total = self.total
         return (
             f"{self.kills} kills on {self.stores} stores: {self.acknowledged} commands acknowledged, "
-            f"{self.present + self.absent} unacknowledged ({self.present} present, {self.absent} absent), "
-            f"{self.replayed} replays, {self.objects} objects, {self.changes} changes and {self.rows} rows compared, "
-            f"{self.seconds:.1f} s"
+            f"{total.present + total.absent} unacknowledged ({total.present} present, {total.absent} absent), "
+            f"{total.replayed} replays, {total.objects} objects, {total.graphs} graphs, {total.changes} changes and "
+            f"{self.rows} rows compared, {self.seconds:.1f} s\n"
+            f"{self.kills_with_doubt} kills met checkpoints on their way: {total.saves_in_doubt} in doubt "
+            f"({total.saves_present} present, {total.saves_absent} absent); {self.kills_with_breaks} met open streams: "
+            f"{self.broken} broken, {total.resumed} resumed; {total.saved} receipts of checkpoints, "
+            f"{total.badges} credentials and {total.activated} activations compared"
         )
 
 
 class Campaign:
     """Carries out kills under one seed and counts."""
 
-    def __init__(self, rig: Rig, seed: int, tell: Tell) -> None:
+    def __init__(self, rig: Rig, seed: int, aim: Aim, tell: Tell) -> None:
         self._rig = rig
         self._seed = seed
+        self._aim: Aim = aim
         self._tell = tell
         self._started = monotonic()
         self.summary = Summary()
@@ -91,7 +98,7 @@ class Campaign:
             summary.kills = before + stage.kills
             for turn in range(1, ROUNDS_PER_STORE + 1):
                 place = self._seed, number, turn
-                plan = draw_plan(seeded(*place))
+                plan = draw_plan(seeded(*place), self._aim)
                 result = stage.round(plan, place, inspected=turn % ROUNDS_PER_INSPECTION == 0)
                 summary.add_round(result)
                 summary.kills = before + stage.kills
@@ -106,5 +113,6 @@ class Campaign:
         return (
             f"[{self._seconds:6.1f} s] store and round {place}, {self.summary.kills} kills, {plan}: "
             f"{result.acknowledged} acknowledged, {verdict.present} unknown present, {verdict.absent} absent, "
-            f"{verdict.replayed} replayed, {verdict.objects} objects compared{inspected}"
+            f"{verdict.replayed} replayed, {verdict.objects} objects compared; "
+            f"{verdict.saves_in_doubt} checkpoints in doubt, {result.broken} streams broken{inspected}"
         )

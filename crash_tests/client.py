@@ -12,10 +12,11 @@ from random import Random
 from crash_tests.ground import Ground
 from crash_tests.history import Command, Desk, Family, Json
 from crash_tests.operations import Author
-from crash_tests.sending import REFUSALS, UNAVAILABLE, receipt_in, results_in, send, send_batch
+from crash_tests.sending import REFUSALS, receipt_in, require_unavailable, results_in, send, send_batch
 from crash_tests.server import Server
-from crash_tests.violation import Violation, require
-from crash_tests.wire import Connection, Unreachable
+from crash_tests.violation import require
+from crash_tests.wire import Connection
+from crash_tests.worker import until_gone
 from relatum.core.ids import Partition
 
 
@@ -34,14 +35,9 @@ class Client:
 
     def work(self, is_over: Callable[[], bool]) -> None:
         """Until called off, or until the server is gone because it was to go."""
-        try:
+        with until_gone(self._server, self._connections.values()):
             while not is_over():
                 self._step()
-        except Unreachable as error:
-            require(self._server.stopping, f"the server dropped a connection: {error}{self._server.log_tail()}")
-        finally:
-            for connection in self._connections.values():
-                connection.close()
 
     def _step(self) -> None:
         chosen = self._random.random()
@@ -111,17 +107,14 @@ class Client:
         self._on_accepted()
 
     def _not_accepted(self, command: Command, status: int, code: str) -> None:
-        if status in (400, 404, 409) and code in REFUSALS:
+        if status in (400, 404, 409) and code in REFUSALS[command.family]:
             self._ground.history.refuse(command)
             self._refused.append(command)
         else:
             self._require_unavailable(command.name, status, code)
 
     def _require_unavailable(self, name: str, status: int, code: str) -> None:
-        """The outcome is unknown, for a reason that a server in this state may have."""
-        allowed = UNAVAILABLE | ({"storage_unavailable"} if self._server.stopping else set())
-        if status != 503 or code not in allowed:
-            raise Violation(f"{name} was answered with {status} {code}{self._server.log_tail()}")
+        require_unavailable(self._server, name, status, code)
 
     def _replay(self, command: Command) -> None:
         response = send(self._connection(command.desk), command)

@@ -11,14 +11,22 @@ from relatum.core.ids import Scope
 
 COMPANY = "acme"
 ADMINISTRATOR = "root"
-CAPABILITIES = ("memory_read", "memory_write", "memory_review")
+CAPABILITIES = ("memory_read", "memory_write", "memory_review", "memory_checkpoint")
+EVERYWHERE = {
+    "version": "company_scopes_v1",
+    "projects": {"mode": "all"},
+    "agents": {"mode": "all"},
+    "missions": {"mode": "all"},
+    "allow_unassigned_mission": True,
+    "visibilities": ["private", "shared"],
+}
 SHARED = Scope(project_id="atlas", mission_id="survey", agent_id="scout", visibility="shared")
 PRIVATE = Scope(project_id="atlas", agent_id="scout", visibility="private")
 
 
 def issue(port: int, admin_secret: str, subject: str) -> Account:
-    """An account that may do everything in both scopes."""
-    spec = {"subject_id": subject, "capabilities": CAPABILITIES, "grants": [SHARED, PRIVATE]}
+    """An account that may do everything everywhere."""
+    spec = {"subject_id": subject, "capabilities": CAPABILITIES, "grants": [], "scope_policy": EVERYWHERE}
     connection = Connection(port, admin_secret)
     answer = connection.post("/api/v1/credentials", msgspec.json.encode({"contract_version": 1, "spec": spec}))
     connection.close()

@@ -15,6 +15,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 from relatum.store import rows
@@ -56,12 +57,30 @@ def alter_record(store: Path, before: Path) -> None:  # noqa: ARG001
         change(key, rows.seal(key, rows.unseal(*found[0])))
 
 
+def set_checkpoint_back(store: Path, before: Path) -> None:  # noqa: ARG001
+    """A consumer's progress is that of one revision before, as if the last one had never been."""
+    with _rows_of(store, Table.CHECKPOINT_REVISION) as (found, change):
+        (lost, _), (kept, row) = next(pair for pair in pairwise(reversed(found)) if pair[0][0][:-8] == pair[1][0][:-8])
+        current = bytearray(lost[:-8])
+        current[PREFIX_BYTES] = Table.CHECKPOINT
+        change(lost, None)
+        change(bytes(current), rows.seal(bytes(current), rows.unseal(kept, row)))
+
+
+def lose_journal_entry(store: Path, before: Path) -> None:  # noqa: ARG001
+    """A change that was told is no longer in its stream."""
+    with _rows_of(store, Table.JOURNAL) as (found, change):
+        change(found[-1][0], None)
+
+
 CONTROLS: dict[str, Callable[[Path, Path], None]] = {
     "rollback": rollback,
     "empty-log": empty_log,
     "lose-receipt": lose_receipt,
     "lose-adjacency": lose_adjacency,
     "alter-record": alter_record,
+    "set-checkpoint-back": set_checkpoint_back,
+    "lose-journal-entry": lose_journal_entry,
 }
 
 

@@ -74,8 +74,8 @@ def _client(port: int, account: Account, number: int, commands: int) -> list[str
 
 
 def _wait_for_end_of(trace: Path, process_id: int) -> None:
-    """The tracer ends a moment after the server; its last line tells so."""
-    last = f"{process_id} +++ exited with 0 +++\n".encode()
+    """The tracer ends a moment after the server; its last line tells so, with the id padded to five characters."""
+    last = f"{process_id:<5} +++ exited with 0 +++\n".encode()
     deadline = monotonic() + STOP_SECONDS_MAX
     while not trace.read_bytes().endswith(last):
         require(monotonic() < deadline, "the tracer did not finish its trace")

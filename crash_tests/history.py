@@ -17,8 +17,12 @@ from crash_tests.inspection.claims import Claim, Key
 from crash_tests.violation import Violation, require
 from relatum.core.ids import Partition, Scope, memory_partition
 
-Family = Literal["record", "relation"]
+Stream = Literal["record", "relation"]
+"""A change stream, by what its changes are about."""
+Family = Literal["record", "relation", "checkpoint"]
 Json = dict[str, Any]
+
+STREAMS: tuple[Stream, ...] = ("record", "relation")
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,15 @@ class Desk:
         return msgspec.json.encode({"contract_version": 1, "scope": self.scope, **members})
 
 
+@dataclass(frozen=True)
+class Owner:
+    """Whose progress a checkpoint is: that of one consumer of a stream at a desk."""
+
+    desk: Desk
+    stream: Stream
+    consumer_id: str
+
+
 @dataclass(eq=False)
 class Command:
     """One command. Its outcome is unknown until it has a receipt, JSON as it came over the wire, or was refused."""
@@ -63,6 +76,10 @@ class Command:
     operation: Json
     receipt: bytes | None = None
     refused: bool = False
+    owner: Owner | None = None
+    """Of a checkpoint command: whose progress it saves."""
+    before: Json | None = None
+    """Of a checkpoint command: the checkpoint that it expects to find."""
 
     @property
     def key(self) -> Key:
@@ -133,14 +150,17 @@ class History:
             return len(self._commands)
 
     def accepted(self) -> list[Command]:
-        """All commands that have a receipt."""
-        with self._lock:
-            return list(self._accepted.values())
+        """All commands on records and relations that have a receipt."""
+        return [command for command in self._with_receipts() if command.owner is None]
+
+    def saved(self) -> list[Command]:
+        """All checkpoint commands that have a receipt."""
+        return [command for command in self._with_receipts() if command.owner is not None]
 
     def claims(self) -> Iterator[Claim]:
         """What a store must agree with: the receipts, and the keys under which something may be stored."""
         claimed: set[Key] = set()
-        for command in (*self.accepted(), *(command for command in self.since(0) if command.unknown)):
+        for command in (*self._with_receipts(), *(command for command in self.since(0) if command.unknown)):
             if command.key in claimed:
                 continue
             claimed.add(command.key)
@@ -151,3 +171,7 @@ class History:
                 idempotency_key=command.idempotency_key,
                 receipt=None if command.receipt is None else command.receipt.decode(),
             )
+
+    def _with_receipts(self) -> list[Command]:
+        with self._lock:
+            return list(self._accepted.values())

@@ -40,7 +40,10 @@ _INPUT: Json = {
 
 
 class Model:
-    """One partition. `records` and `relations` hold the revisions of each object, the first at index 0."""
+    """One partition. `records` and `relations` hold the revisions of each object, the first at index 0.
+
+    `sequence` is the commit sequence of the last command; the timeline judges whether it may follow the one before.
+    """
 
     def __init__(self) -> None:
         self.sequence = 0
@@ -56,9 +59,8 @@ class Model:
         )
         object_id = str(receipt[id_name])
         known = objects.get(object_id, [])
-        self.sequence += 1
+        self.sequence = receipt["commit_sequence"]
         expected = {
-            "commit_sequence": self.sequence,
             "idempotency_key": command.idempotency_key,
             "author": command.desk.account.author,
             "action": _ACTIONS[command.family, operation["type"]],
@@ -94,8 +96,23 @@ class Model:
         until = record["input"]["valid_until_millis"]
         if (record["review"] or {}).get("disposition") == "rejected" or (until is not None and until <= now_millis):
             return False
-        sources = (record["derivation"] or {}).get("sources", [])
-        return all(self.is_eligible(one["record_id"], now_millis, one["revision"]) for one in sources)
+        return self._are_eligible((record["derivation"] or {}).get("sources", []), now_millis)
+
+    def is_indexed(self, relation_id: str) -> bool:
+        """Whether its ends lead to a relation: it is active and not rejected."""
+        relation = self.relations[relation_id][-1]
+        return relation["state"] == "active" and (relation["review"] or {}).get("disposition") != "rejected"
+
+    def is_valid(self, relation_id: str, now_millis: int) -> bool:
+        """Whether nothing but its ends can keep a relation from being read at an instant."""
+        given = self.relations[relation_id][-1]["input"]
+        since, until = given["valid_from_millis"], given["valid_until_millis"]
+        in_time = (since is None or since <= now_millis) and (until is None or now_millis < until)
+        evidence = given.get("evidence_sources", [])
+        return self.is_indexed(relation_id) and in_time and self._are_eligible(evidence, now_millis)
+
+    def _are_eligible(self, refs: list[Json], now_millis: int) -> bool:
+        return all(self.is_eligible(one["record_id"], now_millis, one["revision"]) for one in refs)
 
 
 def _after(before: Json | None, command: Command, receipt: Json) -> Json:

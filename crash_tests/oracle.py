@@ -1,10 +1,13 @@
 """The oracle over HTTP: what a restarted server says, held against what clients were told before it was killed.
 
+    look         no consumer's progress is beyond what was acknowledged and the one command in doubt
     resolve      every unknown command is wholly there or wholly absent, and sending it again settles it
     replay       every acknowledged command, sent again, is answered with the same receipt, byte for byte
     follow       the accepted commands of a partition are numbered without a gap and make sense in that order
     compare      every record and relation that is there is one that the model has, and the other way round;
-                 the change streams tell every accepted command once, from where they were left before the kill
+                 graphs around some records are what the model's relations make of them; the change streams tell every
+                 accepted command once, from where they were left before the kill, by pages and by resumed streams;
+                 checkpoints and throw-away credentials are as they were acknowledged
 
 What always holds: nothing here looks at anything but answers.
 """
@@ -15,10 +18,12 @@ from random import Random
 
 from msgspec import Struct
 
-from crash_tests.feeds import Feeds
+from crash_tests.adjacency import check_graphs
+from crash_tests.feeds import Feeds, check_resumption
 from crash_tests.ground import Ground
 from crash_tests.history import Command, Desk, Json
-from crash_tests.sending import REFUSALS
+from crash_tests.progress import Progress
+from crash_tests.registry import Registry
 from crash_tests.timeline import Timeline
 from crash_tests.violation import require, require_same
 from crash_tests.witness import Witness
@@ -34,7 +39,33 @@ class Verdict(Struct, kw_only=True):
     absent: int = 0
     replayed: int = 0
     objects: int = 0
+    graphs: int = 0
     changes: int = 0
+    resumed: int = 0
+    saved: int = 0
+    saves_present: int = 0
+    saves_absent: int = 0
+    badges: int = 0
+    activated: int = 0
+
+    @property
+    def saves_in_doubt(self) -> int:
+        """How many checkpoint commands had no known outcome."""
+        return self.saves_present + self.saves_absent
+
+    def add(self, other: Verdict) -> None:
+        """Counts another one in."""
+        for name in self.__struct_fields__:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+    def resolved(self, command: Command, *, present: bool) -> None:
+        """A command in doubt turned out to be there or not."""
+        if command.owner is not None:
+            self.saves_present += present
+            self.saves_absent += not present
+        else:
+            self.present += present
+            self.absent += not present
 
 
 class Oracle:
@@ -44,23 +75,31 @@ class Oracle:
         self._ground = ground
         self._random = random
         self._timeline = Timeline()
-        self._feeds = Feeds(self._timeline)
+        self._feeds = Feeds(ground, self._timeline)
+        self._progress = Progress(ground.consumers())
         self._mark = 0
 
     def judge(self, port: int) -> Verdict:
         """Everything that must hold after a restart; raises `Violation` with the first thing that does not."""
         ground, verdict = self._ground, Verdict()
         recent = ground.history.since(self._mark)
-        with Witness(port, ground.accounts) as witness:
+        with Witness(port, ground.accounts) as witness, Registry(port, ground.admin_secret) as registry:
+            self._progress.look(witness)
             for command in ground.history.since(0):
                 if command.unknown:
                     self._resolve(witness, command, verdict)
             verdict.replayed = self._replay(witness, recent)
-            touched = self._timeline.follow(ground.history.accepted())
+            touched = self._timeline.follow(ground.history.accepted(), ground.quiet_commits())
             self._timeline.check_observed(ground.observed)
             verdict.objects = sum(self._compare(witness, desk) for desk in ground.desks)
             verdict.objects += self._look_up_revisions(witness, touched)
-            verdict.changes = self._feeds.check(witness, ground.desks, [command for command, _ in touched])
+            verdict.graphs = sum(self._check_graphs(witness, desk) for desk in ground.desks)
+            verdict.changes = self._feeds.check(witness, [command for command, _ in touched])
+            verdict.activated = self._feeds.check_activated(witness)
+            verdict.resumed = check_resumption(witness, ground.consumers(), self._random)
+            verdict.saved = self._progress.check(witness, self._random)
+            accounts = {account.credential_id for account in ground.accounts}
+            verdict.badges = ground.badges.check(registry, self._random, accounts)
         ground.observed.clear()
         self._mark = ground.history.mark()
         return verdict
@@ -73,12 +112,11 @@ class Oracle:
             self._ground.accept(command, answer)
             require_same(f"the receipt of {command.name}, read", answer, witness.receipt_of(command))
         else:
-            require(answer in REFUSALS, f"{command.name}, sent again, is answered with {answer}")
+            expected = self._ground.refusals_of(command)
+            require(answer in expected, f"{command.name}, sent again, is answered with {answer}")
             self._ground.history.refuse(command)
-        if before is None:
-            verdict.absent += 1
-        else:
-            verdict.present += 1
+        verdict.resolved(command, present=before is not None)
+        if before is not None:
             require_same(f"the answer to {command.name}, which is stored", before, answer)
 
     def _replay(self, witness: Witness, recent: list[Command]) -> int:
@@ -89,9 +127,9 @@ class Oracle:
         some = self._random.sample(accepted, min(REPLAYED_ALONE_MAX, len(accepted)))
         for command in some:
             require_same(f"the receipt of {command.name}, replayed alone", command.receipt, witness.send(command))
-        for command in (*some, *(one for one in recent if one.receipt is not None)):
+        for command in (*some, *(one for one in recent if one.receipt is not None and one.owner is None)):
             require_same(f"the receipt of {command.name}, read", command.receipt, witness.receipt_of(command))
-        taken = {command.key for command in accepted}
+        taken = {command.key for command in (*accepted, *self._ground.history.saved())}
         for command in recent:
             if command.refused and command.key not in taken:
                 require_same(f"the receipt of {command.name}, which was refused", None, witness.receipt_of(command))
@@ -108,6 +146,9 @@ class Oracle:
         eligible = {key: revisions[-1] for key, revisions in model.records.items() if model.is_eligible(key, now)}
         _require_equal("eligible record", eligible, records)
         return len(relations) + len(records)
+
+    def _check_graphs(self, witness: Witness, desk: Desk) -> int:
+        return check_graphs(witness, desk, self._timeline.model(desk.partition), self._random)
 
     def _look_up_revisions(self, witness: Witness, touched: list[tuple[Command, str]]) -> int:
         """Some revisions of what was touched last: the object as it was, and the receipt that brought it there."""

@@ -8,8 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 ACCEPTED_MAX = 150
-DELAY_SECONDS_MAX = 0.02
-DRAIN_SECONDS_MAX = 0.08
+AIMED_ACCEPTED_MAX = 60
 OPENING_SECONDS_MAX = 0.1
 """About how long a program has the store's lock before it is ready."""
 START_PARTS_MAX = 1.1
@@ -19,7 +18,16 @@ MAKING_KILLED = 0.3
 
 Place = tuple[object, ...]
 """A place in a campaign: its seed, then the numbers of the store, the round, the client."""
-Moment = Literal["at work", "draining"]
+Moment = Literal["at work", "draining", "saving", "following"]
+"""While commands are carried out, after it was told to stop, as a checkpoint is sent, as a stream tells a change."""
+Aim = Literal["everything", "feeds"]
+
+DELAY_SECONDS_MAX: dict[Moment, float] = {"at work": 0.02, "draining": 0.08, "saving": 0.004, "following": 0.01}
+MOMENTS: dict[Aim, dict[Moment, int]] = {
+    "everything": {"at work": 50, "draining": 20, "saving": 18, "following": 12},
+    "feeds": {"saving": 55, "following": 35, "draining": 10},
+}
+"""How often which moment is drawn, of a hundred times."""
 
 
 class EarlyKill(Struct, frozen=True, kw_only=True):
@@ -56,14 +64,16 @@ def seeded(*place: object) -> Random:
     return Random("/".join(map(str, place)))
 
 
-def draw_plan(random: Random) -> Plan:
-    """The next plan."""
-    draining = random.random() < 0.2
+def draw_plan(random: Random, aim: Aim) -> Plan:
+    """The next plan. One that is aimed at the feeds lets the restart be."""
+    moments = MOMENTS[aim]
+    moment = random.choices(list(moments), list(moments.values()))[0]
+    starts = random.choice((0, 0, 0, 1, 2)) if aim == "everything" else 0
     return Plan(
-        moment="draining" if draining else "at work",
-        accepted=random.randrange(ACCEPTED_MAX),
-        delay_seconds=random.uniform(0.0, DRAIN_SECONDS_MAX if draining else DELAY_SECONDS_MAX),
-        starts=tuple(_draw_early_kill(random) for _ in range(random.choice((0, 0, 0, 1, 2)))),
+        moment=moment,
+        accepted=random.randrange(ACCEPTED_MAX if aim == "everything" else AIMED_ACCEPTED_MAX),
+        delay_seconds=random.uniform(0.0, DELAY_SECONDS_MAX[moment]),
+        starts=tuple(_draw_early_kill(random) for _ in range(starts)),
     )
 
 

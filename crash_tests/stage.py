@@ -24,7 +24,7 @@ from msgspec import Struct
 
 from crash_tests.company import ADMINISTRATOR, COMPANY, desks_of, issue
 from crash_tests.ground import Ground
-from crash_tests.history import Json
+from crash_tests.history import STREAMS, Json
 from crash_tests.inspection.claims import write_claims
 from crash_tests.inspection.inspect import Findings
 from crash_tests.oracle import Oracle, Verdict
@@ -32,6 +32,7 @@ from crash_tests.plan import OPENING_SECONDS_MAX, EarlyKill, Place, Plan, draw_m
 from crash_tests.server import STOP_SECONDS_MAX, Child, Server, initialise, module, run
 from crash_tests.violation import Violation, require
 from crash_tests.wire import Unreachable
+from crash_tests.witness import Witness
 from crash_tests.workload import Workload
 from relatum.store.database import ENGINE_NAME
 from relatum.store.lock import LOCK_FILE_NAME
@@ -47,6 +48,7 @@ class Rig(Struct, kw_only=True):
     directory: Path
     slots: int
     clients: int
+    consumers: int
     control: str | None = None
     making_seconds: float = 0.6
     start_seconds: float = 0.8
@@ -67,8 +69,9 @@ class Stage:
             admin = self._make(making)
             self._server = self._serve()
             accounts = [issue(self._server.port, admin["secret"], subject) for subject in SUBJECTS]
+            self._ground = Ground(accounts, desks_of(accounts), admin["secret"])
+            self._activate_some(random)
             self._children = until_ready.pop_all()
-        self._ground = Ground(accounts, desks_of(accounts))
         self._oracle = Oracle(self._ground, random)
 
     def __enter__(self) -> Self:
@@ -84,10 +87,12 @@ class Stage:
         if self._rig.control:
             with self._server.paused():
                 shutil.copytree(self._store, self._before)
-        workload = Workload(self._ground, self._server, place, self._rig.clients)
-        workload.wait_for(plan.accepted, WORK_SECONDS_MAX)
+        workload = Workload(self._ground, self._server, place, self._rig.clients, self._rig.consumers)
+        workload.wait_for("accepted", plan.accepted, WORK_SECONDS_MAX)
+        if plan.moment in ("saving", "following"):
+            workload.wait_for(plan.moment, 1, WORK_SECONDS_MAX)
         self._kill(plan)
-        acknowledged = workload.finish()
+        happened = workload.finish()
         if self._rig.control:
             self._damage(self._rig.control)
         findings = self._inspect() if inspected else None
@@ -96,7 +101,9 @@ class Stage:
                 self._wait_for(start, starting, self._rig.start_seconds)
         self._server = self._serve()
         self.kills += plan.kills
-        return Round(acknowledged=acknowledged, verdict=self._judge(), findings=findings)
+        return Round(
+            acknowledged=happened["accepted"], broken=happened["broken"], verdict=self._judge(), findings=findings
+        )
 
     def _judge(self) -> Verdict:
         try:
@@ -113,6 +120,14 @@ class Stage:
         findings = self._inspect()
         shutil.rmtree(self._store)
         return findings
+
+    def _activate_some(self, random: Random) -> None:
+        """Some streams, before there is anything to tell: others begin with their first command."""
+        with Witness(self._server.port, self._ground.accounts) as witness:
+            for desk in {desk.partition: desk for desk in self._ground.desks}.values():
+                for stream in random.sample(STREAMS, random.randint(0, 2)):
+                    self._ground.heard(desk, stream).begin(witness.activate(desk, stream))
+                    self._ground.opened.append(desk.partition)
 
     # The programs
 
@@ -188,5 +203,7 @@ class Round(Struct, frozen=True, kw_only=True):
     """What one round came to."""
 
     acknowledged: int
+    broken: int
+    """Streams of server-sent events that the kill met."""
     verdict: Verdict
     findings: Findings | None

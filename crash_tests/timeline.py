@@ -1,12 +1,14 @@
 """The accepted commands of each partition in the order of their commit sequences, and the models that follow from it.
 
-What always holds: between two judgements the commands of a partition are numbered without a gap: one that is missing
-was lost, or is stored and nobody was told, and either is a violation.
+What always holds: the accepted commands of a partition are numbered without a gap. Those that no receipt numbers, the
+quiet ones, take as many numbers as there are of them, at their time; any other number that is missing was lost, or is
+stored and nobody was told, and either is a violation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 
 from crash_tests.history import Command, Desk, Json
 from crash_tests.model import Model
@@ -21,26 +23,41 @@ class Timeline:
         self._models: dict[Partition, Model] = {}
         self._waiting: dict[Partition, dict[int, Command]] = {}
         self._entered: set[int] = set()
+        self._skipped: dict[Partition, int] = {}
+        """How many numbers quiet commands have taken so far."""
 
     def model(self, partition: Partition) -> Model:
         """The state of a partition."""
         return self._models.setdefault(partition, Model())
 
-    def follow(self, accepted: Iterable[Command]) -> list[tuple[Command, str]]:
-        """Takes the accepted commands that it has not taken yet; each with the id of what it made or changed."""
+    def follow(
+        self, accepted: Iterable[Command], quiet: Mapping[Partition, Sequence[int]]
+    ) -> list[tuple[Command, str]]:
+        """Takes the accepted commands that it has not taken yet; each with the id of what it made or changed.
+
+        `quiet` are the commit times of all quiet commands.
+        """
         for command in accepted:
             if id(command) not in self._entered:
                 self._entered.add(id(command))
                 self._enter(command)
         touched: list[tuple[Command, str]] = []
         for partition, waiting in self._waiting.items():
-            model = self.model(partition)
-            while model.sequence + 1 in waiting:
-                command = waiting.pop(model.sequence + 1)
-                touched.append((command, model.apply(command)))
-            missing = f"commit sequence {model.sequence + 1} is missing; the next one is {min(waiting, default=0)}"
-            require(not waiting, missing)
+            times = sorted(quiet.get(partition, ()))
+            for sequence in sorted(waiting):
+                command = waiting.pop(sequence)
+                self._skip(partition, sequence, command, times)
+                touched.append((command, self.model(partition).apply(command)))
         return touched
+
+    def _skip(self, partition: Partition, sequence: int, command: Command, times: list[int]) -> None:
+        """Numbers are missing before a command exactly as far as quiet commands of its time account for them."""
+        last, at_millis = self.model(partition).sequence, command.told()["committed_at_millis"]
+        skipped = self._skipped.get(partition, 0) + sequence - last - 1
+        self._skipped[partition] = skipped
+        least, most = bisect_left(times, at_millis), bisect_right(times, at_millis)
+        require(skipped <= most, f"commit sequence {last + 1} is missing; the next one is {sequence}")
+        require(skipped >= least, f"{least} quiet commands came before {command.name} and took {skipped} numbers")
 
     def check_observed(self, observed: Iterable[tuple[Desk, Json]]) -> None:
         """What a read has shown was not taken back."""

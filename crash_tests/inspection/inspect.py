@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from crash_tests.inspection.chains import check_receipts, check_revisions, events_of
+from crash_tests.inspection.checkpoints import check_checkpoints
 from crash_tests.inspection.claims import Claim, Claims
 from crash_tests.inspection.indexes import check_indexes
 from crash_tests.inspection.journals import check_journals
@@ -69,6 +70,7 @@ def _check_partition(partition: StoredPartition, events: list[Event]) -> None:
     check_revisions(partition, Table.RECORD, Table.RECORD_REVISION)
     check_revisions(partition, Table.RELATION, Table.RELATION_REVISION)
     check_journals(partition, events)
+    check_checkpoints(partition, events)
     check_indexes(partition)
 
 

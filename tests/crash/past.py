@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
-from crash_tests.inspection.claims import Claim
+from crash_tests.inspection.claims import AnyReceipt, Claim
 from crash_tests.inspection.stored import read_store
+from relatum.core import journal
 from relatum.core.commands import RecordOperation, RelationOperation
+from relatum.core.cursors import Advance, Checkpoint, CheckpointCommand, CheckpointReceipt, Cursor, Reconcile
 from relatum.core.ids import Author, Partition, Ref
-from relatum.core.receipts import RecordReceipt, RelationReceipt
+from relatum.core.receipts import Family, RecordReceipt, RelationReceipt
+from relatum.core.streams import RECORDS, RELATIONS, Stream
 from relatum.errors import Refusal
 from relatum.ledger import Ledger
 from tests.support.builders import (
@@ -44,6 +49,7 @@ class Teller:
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
         self.claims: list[Claim] = []
+        self._saved: dict[tuple[Stream, str], Checkpoint] = {}
 
     def record(self, operation: RecordOperation, author: Author = ADA, partition: Partition = PARTITION) -> Ref:
         key = f"key {len(self.claims)}"
@@ -59,17 +65,46 @@ class Teller:
         self.claims.append(told("relation", PARTITION, receipt))
         return receipt.relation_id
 
+    def saves(self, stream: Stream, place: int, author: Author = ADA, *, reconciles: bool = False) -> None:
+        """A consumer of `author` saves the cursor behind so many changes."""
+        operation: Advance | Reconcile = Advance(cursor=self.cursor(stream, place))
+        if reconciles:
+            operation = Reconcile(cursor=operation.cursor, evidence_ref="restore/7")
+        before = self._saved.get((stream, author.subject_id))
+        command = CheckpointCommand(
+            contract_version=1,
+            idempotency_key=f"key {len(self.claims)}",
+            consumer_id="mirror",
+            expected_revision=before.revision if before else 0,
+            expected_checkpoint_digest=before.checkpoint_digest if before else None,
+            operation=operation,
+        )
+        receipt = self.ledger.save_checkpoint(PARTITION, author, stream, command)
+        assert isinstance(receipt, CheckpointReceipt), receipt
+        self._saved[stream, author.subject_id] = receipt.checkpoint
+        self.claims.append(told("checkpoint", PARTITION, receipt))
+
+    def cursor(self, stream: Stream, place: int) -> Cursor:
+        with self.ledger.view() as view:
+            reader = view.partition(PARTITION)
+            tip, entry = reader.head().streams[stream], reader.entry(stream, place)
+        at = journal.opened(reader.workspace_id, stream, tip.journal_id)
+        if entry is not None:
+            at = replace(at, sequence=place, prefix_digest=entry.prefix_digest)
+        return journal.cursor(stream, at)
+
     def refused(self, operation: RecordOperation) -> None:
         outcome = self.ledger.submit(self.ledger.command(PARTITION, ADA, "refused", operation))
         assert isinstance(outcome, Refusal), outcome
 
 
-def told(family: str, partition: Partition, receipt: RecordReceipt | RelationReceipt) -> Claim:
+def told(family: Family, partition: Partition, receipt: AnyReceipt) -> Claim:
     """The claim that `receipt` makes."""
+    author = receipt.checkpoint.author if isinstance(receipt, CheckpointReceipt) else receipt.author
     return Claim(
         partition=partition,
-        family="record" if family == "record" else "relation",
-        subject_id=receipt.author.subject_id,
+        family=family,
+        subject_id=author.subject_id,
         idempotency_key=receipt.idempotency_key,
         receipt=msgspec.json.encode(receipt).decode(),
     )
@@ -86,6 +121,13 @@ def live(teller: Teller) -> None:
     gone = teller.record(review(teller.record(create("to be forgotten", topic_key="nothing")), "rejected"))
     teller.record(delete(gone))
     teller.record(create("a private thought"), ADA, PRIVATE)
+    teller.ledger.activate(PARTITION, ADA, RELATIONS)
+    teller.ledger.activate(PRIVATE, ADA, RELATIONS)
+    for place in (0, 3, 3, 7):
+        teller.saves(RECORDS, place)
+    teller.saves(RECORDS, 2, reconciles=True)
+    teller.saves(RECORDS, 4, BOB)
+    teller.saves(RELATIONS, 0)
     teller.refused(revise(Ref(record_id=tides.record_id, revision=1)))
     teller.relation(judge(teller.relation(assertion(moon, tides, "causal_claim")), 1, "approved"), BOB)
     teller.relation(retire(teller.relation(assertion(tides, gulls, "semantic_related")), 1))
@@ -97,7 +139,10 @@ def live(teller: Teller) -> None:
 def make_past(directory: Path) -> Past:
     """Lives it in a ledger on disk and reads what is left."""
     with Ledger.open(directory, create=True) as ledger:
-        ledger.bootstrap("acme", "root")
+        admin = ledger.bootstrap("acme", "root")
+        assert not isinstance(admin, Refusal)
+        rotated = asyncio.run(ledger.rotate_credential(admin.credential, admin.credential.id, 1))
+        assert not isinstance(rotated, Refusal)
         teller = Teller(ledger)
         live(teller)
     return Past(teller.claims, read_store(directory))

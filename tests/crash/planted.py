@@ -13,8 +13,9 @@ from msgspec.structs import replace
 
 from relatum.core.events import RelationEvent
 from relatum.core.ids import Partition
+from relatum.core.streams import RECORDS
 from relatum.store import keys, rows
-from relatum.store.keys import PREFIX_BYTES, PartitionKeys, StoreTable, Table
+from relatum.store.keys import PREFIX_BYTES, STREAM_BYTE, PartitionKeys, StoreTable, Table
 from relatum.store.partition import PartitionReader
 from tests.support.builders import PARTITION
 
@@ -228,6 +229,43 @@ def a_journal_entry_tells_another_event(found: Rows) -> None:
     key = keys_of(found, Table.JOURNAL)[-1]
     entry = rows.RECORD_ENTRY.decode(body(found, key))
     put(found, key, rows.RECORD_ENTRY.encode(replace(entry, commit_sequence=1)))
+
+
+# Checkpoints
+
+
+@fault("checkpoint: the row .* is altered")
+def a_checkpoint_lags_behind_its_revisions(found: Rows) -> None:
+    for key in keys_of(found, Table.CHECKPOINT):
+        put(
+            found,
+            key,
+            body(found, own().table(Table.CHECKPOINT_REVISION) + key[PREFIX_BYTES + 1 :] + (1).to_bytes(8, "big")),
+        )
+
+
+@fault("checkpoint: the row .* is missing")
+def a_checkpoint_is_missing(found: Rows) -> None:
+    del found[keys_of(found, Table.CHECKPOINT)[0]]
+
+
+@fault("checkpoint_revision: the row .* is missing")
+def a_revision_of_a_checkpoint_is_missing(found: Rows) -> None:
+    del found[next(key for key in keys_of(found, Table.CHECKPOINT_REVISION) if key.endswith(b"\2"))]
+
+
+@fault("checkpoint: the row .* is altered")
+def a_checkpoint_is_that_of_another_subject(found: Rows) -> None:
+    one, other = (
+        key for key in keys_of(found, Table.CHECKPOINT) if key[PREFIX_BYTES + 1 :].startswith(STREAM_BYTE[RECORDS])
+    )
+    put(found, one, body(found, other))
+
+
+@fault("rows derived from the events: the row .* is altered")
+def a_credential_has_another_secret(found: Rows) -> None:
+    key = next(key for key in found if key[PREFIX_BYTES] == Table.CREDENTIAL and any(key[:PREFIX_BYTES]))
+    put(found, key, rows.CREDENTIAL.encode(replace(rows.CREDENTIAL.decode(body(found, key)), verifier=bytes(32))))
 
 
 # Payloads

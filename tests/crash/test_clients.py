@@ -17,31 +17,8 @@ from crash_tests.operations import Author, Sight
 from crash_tests.plan import seeded
 from crash_tests.violation import Violation
 from crash_tests.wire import Connection, Response, Unreachable
+from tests.crash.scripted import Running, Scripted, answer, error
 from tests.crash.told import ACCOUNT, DESK, RECORD_ID, accepted, create, receipt
-
-
-@dataclass
-class Scripted:
-    """Stands where a connection would: gives the next of the answers it was given."""
-
-    answers: list[Response]
-
-    def __call__(self, port: int, secret: str) -> Scripted:
-        return self
-
-    def post(self, path: str, body: bytes) -> Response:
-        return self.answers.pop(0)
-
-
-@dataclass
-class Running:
-    """Stands where a server would."""
-
-    port: int = 0
-    stopping: bool = False
-
-    def log_tail(self) -> str:
-        return ""
 
 
 @dataclass
@@ -63,14 +40,6 @@ def rig(monkeypatch: pytest.MonkeyPatch) -> Iterator[Rig]:
     at_work = Client(Ground([ACCOUNT], [DESK]), server, seeded(1), lambda: None)  # type: ignore[arg-type]  # a stand-in
     yield Rig(at_work, connection, server)
     assert [] == connection.answers, "every answer was taken"
-
-
-def answer(told: bytes) -> bytes:
-    return b'{"contract_version":1,"receipt":' + told + b"}"
-
-
-def error(code: str) -> bytes:
-    return msgspec.json.encode({"contract_version": 1, "error": {"code": code, "message": ""}})
 
 
 def test_an_accepted_command_is_remembered_as_it_was_answered(rig: Rig) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from crash_tests.__main__ import main, parser
 from crash_tests.controls import CONTROLS
@@ -19,25 +20,32 @@ UNDISTURBED = "a seed under which the making of the store is not killed"
 
 @pytest.fixture
 def rig(tmp_path: Path) -> Rig:
-    return Rig(directory=tmp_path, slots=64, clients=3)
+    return Rig(directory=tmp_path, slots=64, clients=3, consumers=4)
 
 
 @pytest.mark.slow
-def test_a_server_that_is_killed_at_work_starting_and_draining_loses_nothing(rig: Rig) -> None:
+def test_a_server_that_is_killed_whatever_it_is_doing_loses_nothing(rig: Rig) -> None:
     with Stage(rig, 1, seeded(UNDISTURBED)) as stage:
         at_work = stage.round(AT_WORK, (1, 1, 1), inspected=True)
         starts = Plan(moment="at work", accepted=5, delay_seconds=0.0, starts=STARTS)
         starting = stage.round(starts, (1, 1, 2), inspected=False)
-        draining = stage.round(Plan(moment="draining", accepted=5, delay_seconds=0.01), (1, 1, 3), inspected=False)
+        saving = stage.round(Plan(moment="saving", accepted=30, delay_seconds=0.001), (1, 1, 3), inspected=False)
+        following = stage.round(Plan(moment="following", accepted=5, delay_seconds=0.001), (1, 1, 4), inspected=False)
+        draining = stage.round(Plan(moment="draining", accepted=5, delay_seconds=0.01), (1, 1, 5), inspected=False)
         findings = stage.end()
-    assert 6 == stage.kills
+    assert 8 == stage.kills
     assert at_work.findings is not None
     assert 60 <= at_work.acknowledged <= at_work.findings.acknowledged
-    acknowledged = sum(one.acknowledged for one in (at_work, starting, draining))
-    assert acknowledged <= draining.verdict.replayed == findings.acknowledged
+    rounds = at_work, starting, saving, following, draining
+    acknowledged = sum(one.acknowledged for one in rounds)
+    saved = sum(one.verdict.saved for one in rounds)
+    assert acknowledged <= draining.verdict.replayed < findings.acknowledged <= draining.verdict.replayed + saved
+    assert 0 < following.broken
+    assert 0 < following.verdict.resumed
+    assert 0 < draining.verdict.graphs
 
 
-LOST = "the receipt of"
+LOST = "the receipt of|the checkpoint of"
 REFUSED = "the server did not start .* acknowledged commands are lost"
 INCONSISTENT = "storage_inconsistency"
 NOTICED = {
@@ -46,13 +54,15 @@ NOTICED = {
     "lose-receipt": f"{LOST}|{INCONSISTENT}|commit sequence .* is missing",
     "lose-adjacency": "the stored rows do not hold: .* outgoing: the row .* is missing",
     "alter-record": INCONSISTENT,
+    "set-checkpoint-back": f"the checkpoint of|{INCONSISTENT}",
+    "lose-journal-entry": INCONSISTENT,
 }
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("control", CONTROLS)
 def test_every_control_is_noticed(rig: Rig, control: str) -> None:
-    damaged = Rig(directory=rig.directory, slots=rig.slots, clients=rig.clients, control=control)
+    damaged = replace(rig, control=control)
     with (
         Stage(damaged, 1, seeded(UNDISTURBED)) as stage,
         pytest.raises(Violation, match=rf"(?s){NOTICED[control]}"),
@@ -65,7 +75,8 @@ def test_the_command_prints_its_seed_first_and_a_summary_last(capsys: pytest.Cap
     assert 0 == main(parser().parse_args(["--kills", "1", "--seed", "1", "--clients", "2"]))
     lines = capsys.readouterr().out.splitlines()
     assert "seed 1" == lines[0]
-    assert " kills on 1 stores: " in lines[-1]
+    assert " kills on 1 stores: " in lines[-2]
+    assert " met open streams: " in lines[-1]
 
 
 @pytest.mark.slow
@@ -78,9 +89,15 @@ def test_the_command_names_the_seed_and_fails_when_something_is_violated(
 
 
 def test_a_seed_names_the_same_plans_every_time() -> None:
-    plans = [draw_plan(seeded(7, 1, turn)) for turn in range(50)]
-    assert plans == [draw_plan(seeded(7, 1, turn)) for turn in range(50)]
-    assert {"at work", "draining"} == {plan.moment for plan in plans}
+    plans = [draw_plan(seeded(7, 1, turn), "everything") for turn in range(50)]
+    assert plans == [draw_plan(seeded(7, 1, turn), "everything") for turn in range(50)]
+    assert {"at work", "draining", "saving", "following"} == {plan.moment for plan in plans}
     assert {1, 2, 3} == {plan.kills for plan in plans}
     assert {True, False} == {start.opening for plan in plans for start in plan.starts}
     assert {True, False} == {draw_making(seeded(7, store)) is None for store in range(20)}
+
+
+def test_kills_that_are_aimed_at_the_feeds_meet_consumers() -> None:
+    plans = [draw_plan(seeded(7, 1, turn), "feeds") for turn in range(50)]
+    assert {"saving", "following", "draining"} == {plan.moment for plan in plans}
+    assert {1} == {plan.kills for plan in plans}

@@ -21,8 +21,8 @@ def two_revisions() -> list[Command]:
 def test_a_sound_history_leads_to_the_state_that_clients_must_be_shown() -> None:
     timeline = Timeline()
     first, second = two_revisions()
-    assert [(first, RECORD_ID), (second, RECORD_ID)] == timeline.follow([second, first])
-    assert [] == timeline.follow([first, second])
+    assert [(first, RECORD_ID), (second, RECORD_ID)] == timeline.follow([second, first], {})
+    assert [] == timeline.follow([first, second], {})
     model = timeline.model(DESK.partition)
     assert ("kept", "changed") == tuple(one["input"]["content"] for one in model.records[RECORD_ID])
     timeline.check_observed([(DESK, model.record_at(RECORD_ID, 1))])
@@ -56,12 +56,43 @@ UNSOUND: dict[str, tuple[Callable[[], list[Command]], str]] = {
 @pytest.mark.parametrize(("commands", "told"), UNSOUND.values(), ids=UNSOUND)
 def test_an_unsound_history_is_noticed(commands: Callable[[], list[Command]], told: str) -> None:
     with pytest.raises(Violation, match=told):
-        Timeline().follow(commands())
+        Timeline().follow(commands(), {})
+
+
+EARLY, LATE = 3, 9
+"""Before and after the instant at which all commands of these tests were committed."""
+
+ACCOUNTED: dict[str, tuple[list[int], int]] = {
+    "none, and the first command": ([], 1),
+    "one before": ([EARLY], 2),
+    "one before and two at its instant, one of them later": ([EARLY, 7, 7], 3),
+    "one that came after": ([LATE], 1),
+}
+
+
+@pytest.mark.parametrize(("quiet", "sequence"), ACCOUNTED.values(), ids=ACCOUNTED)
+def test_quiet_commands_take_numbers_at_their_time(quiet: list[int], sequence: int) -> None:
+    timeline = Timeline()
+    timeline.follow([accepted(create(), sequence)], {DESK.partition: quiet})
+    assert sequence == timeline.model(DESK.partition).sequence
+
+
+UNACCOUNTED: dict[str, tuple[list[int], int, str]] = {
+    "a number is missing that no quiet command took": ([EARLY], 3, "commit sequence 1 is missing"),
+    "the quiet command came later": ([LATE], 2, "commit sequence 1 is missing"),
+    "a quiet command took no number": ([EARLY], 1, "1 quiet commands came before .* took 0 numbers"),
+}
+
+
+@pytest.mark.parametrize(("quiet", "sequence", "told"), UNACCOUNTED.values(), ids=UNACCOUNTED)
+def test_numbers_that_quiet_commands_do_not_account_for_are_noticed(quiet: list[int], sequence: int, told: str) -> None:
+    with pytest.raises(Violation, match=told):
+        Timeline().follow([accepted(create(), sequence)], {DESK.partition: quiet})
 
 
 def test_what_a_read_has_shown_must_not_be_taken_back() -> None:
     timeline = Timeline()
-    timeline.follow(two_revisions())
+    timeline.follow(two_revisions(), {})
     shown = timeline.model(DESK.partition).record_at(RECORD_ID, 2)
     with pytest.raises(Violation, match="which is gone"):
         timeline.check_observed([(DESK, shown | {"revision": 3})])
@@ -82,13 +113,14 @@ def test_a_record_that_expired_or_lost_a_source_is_not_eligible() -> None:
             accepted(create(), 1),
             accepted(derived, 2, record_id=OTHER_ID, action="derived"),
             accepted(mortal, 3, record_id=third_id),
-        ]
+        ],
+        {},
     )
     model = timeline.model(DESK.partition)
     assert (True, True, False) == tuple(
         model.is_eligible(*one) for one in [(OTHER_ID, 9), (third_id, 8), (third_id, 9)]
     )
-    timeline.follow([accepted(revise("key 4", 1), 4, revision=2, action="revised")])
+    timeline.follow([accepted(revise("key 4", 1), 4, revision=2, action="revised")], {})
     assert (True, False) == (model.is_eligible(RECORD_ID, 9), model.is_eligible(OTHER_ID, 9))
 
 

@@ -49,6 +49,21 @@ def test_a_commit_of_the_other_stream_is_not_what_is_waited_for() -> None:
     run(test())
 
 
+def test_a_commit_of_the_other_stream_asks_for_no_slot() -> None:
+    async def test() -> None:
+        async with host() as at, at.post("changes", query=PATIENCE) as connection:
+            await waiting(at)
+            assert at.services.slots.take()
+            first, second = at.desk.create(), at.desk.create()
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(connection.status(), 0.05)
+            at.services.slots.give_back()
+            at.desk.relate(first, second)
+            assert 200 == await connection.status()
+
+    run(test())
+
+
 def test_a_wait_in_vain_ends_with_an_empty_page() -> None:
     async def test() -> None:
         async with host() as at, at.post("changes", query={"limit": 1, "wait_millis": 1}) as connection:

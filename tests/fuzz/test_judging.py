@@ -76,7 +76,7 @@ def test_a_promise_that_the_server_does_not_keep_is_noticed(
     world: World, plant: Callable[[Json], Json], title: str
 ) -> None:
     planted = replace(world, document=plant(world.document))
-    # Ids differ from run to run, and with them what some cases meet: so a plant has more than one campaign to be met in.
+    # Ids differ from run to run, and with them what some cases meet: a plant has several campaigns to be met in.
     reports = (campaign.run(planted, CASES, seed) for seed in range(CAMPAIGNS_MAX))
     report = next(report for report in reports if report.faults)
     assert {title} == {found for _, found in report.faults}

@@ -6,11 +6,26 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from time import monotonic
 
 import httpx
 
-from tests.http.client import RECORDS, RELATIONS, STALE, Api, Caller, Json, accepted, fresh, issue, refusal, relation
-from tests.http.serving import Server, initialise
+from tests.http.client import (
+    BUSY,
+    RECORDS,
+    RELATIONS,
+    STALE,
+    Api,
+    Caller,
+    Json,
+    accepted,
+    fresh,
+    issue,
+    refusal,
+    relation,
+)
+from tests.http.serving import WAIT_SECONDS, Server, initialise
+from tests.http.wire import Wire, post
 
 CLIENTS = 16
 
@@ -56,3 +71,40 @@ def test_slots_are_given_back_whatever_the_outcome(tmp_path: Path) -> None:
         for _ in range(4):
             assert 200 == caller.ask(f"{RECORDS}/query", filter={}).status_code
         assert "relatum_slots_in_use 0.0" in api.send("GET", "/metrics").text
+
+
+def test_a_slot_is_held_until_a_slow_client_has_taken_its_answer_or_gone(tmp_path: Path) -> None:
+    secret = initialise(tmp_path / "store")
+    with Server(tmp_path / "store", "--slots", "1") as server, Api(server.url) as api:
+        caller = issue(Caller(api, secret))
+        request = post(caller, f"{RECORDS}/batch", record_ids=_records_of_a_long_answer(caller))
+        with Wire(server.port) as slow:
+            slow.send(request)
+            slow.begin()
+            for _ in range(4):
+                assert BUSY == refusal(caller.ask(f"{RECORDS}/query", filter={"tag": "none"}))
+            assert 200 == slow.answer().status
+            _wait_for_a_slot(caller)
+            slow.send(request)
+            slow.begin()
+            assert BUSY == refusal(caller.ask(f"{RECORDS}/query", filter={"tag": "none"}))
+            slow.reset()
+        _wait_for_a_slot(caller)
+
+
+def _records_of_a_long_answer(caller: Caller) -> list[str]:
+    """Records that take 11 MiB as JSON: more than an operating system buffers for one connection."""
+    content = "x" + "\x01" * (48 * 1024 - 1)  # six bytes of JSON for each control character
+    create = {"type": "create", "record": {"content": content}}
+    made: list[str] = []
+    while len(made) < 39:
+        commands = [{"idempotency_key": fresh("key"), "operation": create} for _ in range(3)]
+        results = caller.ask(f"{RECORDS}/commands/batch", commands=commands).json()["results"]
+        made += [result["receipt"]["record_id"] for result in results]
+    return made
+
+
+def _wait_for_a_slot(caller: Caller) -> None:
+    deadline = monotonic() + WAIT_SECONDS
+    while caller.ask(f"{RECORDS}/query", filter={"tag": "none"}).status_code != 200:
+        assert monotonic() < deadline, "the slot was not given back"

@@ -32,6 +32,10 @@ class Wire:
     def send(self, data: bytes) -> None:
         self._socket.sendall(data)
 
+    def begin(self) -> None:
+        """Waits for an answer to begin, and takes as little of it as can be."""
+        self._arrived += self._socket.recv(1)
+
     def reset(self) -> None:
         """Close without a farewell: the other end sees a reset."""
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")

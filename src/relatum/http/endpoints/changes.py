@@ -25,6 +25,7 @@ from relatum.http.authority import refusal_now
 from relatum.http.responses import encoded
 from relatum.http.routes import Handler, Route, needing
 from relatum.http.services import Call, partition_of, reader_of
+from relatum.http.watches import Watch
 from relatum.limits import CONTRACT_VERSION
 from relatum.reads import changes
 
@@ -82,15 +83,28 @@ def paging(stream: Stream, answer: Callable[..., Struct]) -> Handler[ChangesBody
                 found = await call.services.in_thread(lambda: read(call))
                 if isinstance(found, Refusal):
                     return found
-                seconds = deadline - monotonic()
-                if found.page.changes or call.body.query.through is not None or seconds <= 0 or watch.ended:
+                late = monotonic() >= deadline
+                if found.page.changes or call.body.query.through is not None or late or watch.ended:
                     return found.answer
                 call.lease.give_back()
-                await watch.moved(seconds)
+                await _moved_on(call, stream, found.page, watch, deadline)
                 if not call.lease.take():
                     return errors.BUSY
 
     return handle
+
+
+async def _moved_on(call: Call[ChangesBody], stream: Stream, seen: Page[Change], watch: Watch, deadline: float) -> None:
+    """Returns once the stream has moved beyond the page, or there is no point in waiting any longer.
+
+    What else the partition commits is passed over here, on the event loop: it is worth no slot, and none may be free.
+    """
+    sequence = None if seen.high_watermark is None else seen.high_watermark.sequence
+    while await watch.moved(deadline - monotonic()) and not watch.ended:
+        with call.ledger.view() as view:
+            tip = reader_of(call, view).head().streams.get(stream)
+        if tip is not None and tip.sequence != sequence:
+            return
 
 
 def activating(stream: Stream) -> Handler[ActivationBody]:
