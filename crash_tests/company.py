@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import msgspec
 
 from crash_tests.history import Account, Desk
@@ -27,9 +29,8 @@ PRIVATE = Scope(project_id="atlas", agent_id="scout", visibility="private")
 def issue(port: int, admin_secret: str, subject: str) -> Account:
     """An account that may do everything everywhere."""
     spec = {"subject_id": subject, "capabilities": CAPABILITIES, "grants": [], "scope_policy": EVERYWHERE}
-    connection = Connection(port, admin_secret)
-    answer = connection.post("/api/v1/credentials", msgspec.json.encode({"contract_version": 1, "spec": spec}))
-    connection.close()
+    with closing(Connection(port, admin_secret)) as connection:
+        answer = connection.post("/api/v1/credentials", msgspec.json.encode({"contract_version": 1, "spec": spec}))
     require(answer.status == 201, f"a credential could not be issued: {answer.status} {answer.body!r}")
     issued = answer.json()
     return Account(COMPANY, subject, issued["credential"]["id"], issued["secret"])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import http.client
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from time import monotonic
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -41,12 +41,16 @@ class EventStream:
         if last_event_id is not None:
             headers["Last-Event-ID"] = last_event_id
         self._read = b""
+        self._answer: http.client.HTTPResponse | None = None
         self.refusal: Response | None = None
-        with self._bounded():
-            self._http.request("POST", path, body, headers)
-            self._answer = self._http.getresponse()
-            if self._answer.status != 200:
-                self.refusal = Response(self._answer.status, self._answer.read())
+        with ExitStack() as unless_answered:
+            unless_answered.callback(self.close)
+            with self._bounded():
+                self._http.request("POST", path, body, headers)
+                self._answer = self._http.getresponse()
+                if self._answer.status != 200:
+                    self.refusal = Response(self._answer.status, self._answer.read())
+            unless_answered.pop_all()
 
     def __enter__(self) -> Self:
         return self
@@ -54,10 +58,17 @@ class EventStream:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the connection, which the answer may hold too."""
+        if self._answer is not None:
+            self._answer.close()
         self._http.close()
 
     def next(self) -> Event | None:
         """The next event; None once the stream has ended in order."""
+        assert self._answer is not None
         while _END not in self._read:
             with self._bounded():
                 # Not `readline`, which takes a connection that broke off for an orderly end.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from types import TracebackType
 from typing import Literal, Self
 
@@ -56,10 +57,8 @@ class Registry:
 
     def identity(self, secret: str) -> Response:
         """What a server says to a secret."""
-        connection = Connection(self._port, secret)
-        answer = connection.get("/api/v1/identity")
-        connection.close()
-        return answer
+        with closing(Connection(self._port, secret)) as connection:
+            return connection.get("/api/v1/identity")
 
 
 def _body(**members: object) -> bytes:

@@ -81,8 +81,8 @@ class Connection:
     def _ask(self, method: str, path: str, body: bytes | None) -> Response:
         try:
             self._http.request(method, path, body, self._headers)
-            answer = self._http.getresponse()
-            return Response(answer.status, answer.read())
+            with self._http.getresponse() as answer:  # it holds the socket where the connection is not kept
+                return Response(answer.status, answer.read())
         except TimeoutError as error:
             self._http.close()
             raise Violation(f"no answer from {path} within {ANSWER_SECONDS_MAX:g} s") from error
