@@ -35,7 +35,7 @@ BACKLOG: Final = 1024
 KEEP_ALIVE_SECONDS: Final = 75
 """Longer than the minute after which most clients and proxies let go of a connection: else both ends race."""
 
-THREAD_SWITCH_SECONDS: Final = 0.0005
+THREAD_SWITCH_SECONDS: Final = 0.0001
 """How long a thread that computes may keep the event loop waiting; with the interpreter's own 5 ms each of several
 threads adds as much to every answer."""
 
