@@ -52,13 +52,13 @@ class Summary(Struct, kw_only=True):
         self.rows += findings.rows
 
     def __str__(self) -> str:
-        """Two lines: the ledger, and the feeds."""
+        """One line: the ledger, then the feeds."""
         total = self.total
         return (
             f"{self.kills} kills on {self.stores} stores: {self.acknowledged} commands acknowledged, "
             f"{total.present + total.absent} unacknowledged ({total.present} present, {total.absent} absent), "
             f"{total.replayed} replays, {total.objects} objects, {total.graphs} graphs, {total.changes} changes and "
-            f"{self.rows} rows compared, {self.seconds:.1f} s\n"
+            f"{self.rows} rows compared; "
             f"{self.kills_with_doubt} kills met checkpoints on their way: {total.saves_in_doubt} in doubt "
             f"({total.saves_present} present, {total.saves_absent} absent); {self.kills_with_breaks} met open streams: "
             f"{self.broken} broken, {total.resumed} resumed; {total.saved} receipts of checkpoints, "

@@ -72,10 +72,10 @@ def test_every_control_is_noticed(rig: Rig, control: str) -> None:
 
 @pytest.mark.slow
 def test_the_command_prints_its_seed_first_and_a_summary_last(capsys: pytest.CaptureFixture[str]) -> None:
-    assert 0 == main(parser().parse_args(["--kills", "1", "--seed", "1", "--clients", "2"]))
+    assert 0 == main(parser().parse_args(["kills", "--cases", "1", "--seed", "1", "--clients", "2"]))
     lines = capsys.readouterr().out.splitlines()
     assert "seed 1" == lines[0]
-    assert " kills on 1 stores: " in lines[-2]
+    assert " kills on 1 stores: " in lines[-1]
     assert " met open streams: " in lines[-1]
 
 
@@ -84,7 +84,7 @@ def test_the_command_names_the_seed_and_fails_when_something_is_violated(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    assert 1 == main(parser().parse_args(["--kills", "1", "--seed", "1", "--control", "empty-log"]))
+    assert 1 == main(parser().parse_args(["kills", "--cases", "1", "--seed", "1", "--control", "empty-log"]))
     assert "VIOLATION with seed 1: the server did not start" in capsys.readouterr().out
 
 

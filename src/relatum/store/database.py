@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
+from relatum import failpoints
 from relatum.entropy import Entropy, SystemEntropy
 from relatum.errors import StorageInconsistency, StoreUnavailable
 from relatum.store import keys, rows
@@ -62,10 +63,14 @@ class Database:
         store = RocksStore.open(directory / ENGINE_NAME, create=create)
         try:
             form = _format(store, create=create)
+            failpoints.reach("open.formatted")
             position = _position(store)
             watermark = WatermarkFile.open(directory / WATERMARK_NAME, create=position.position == 0)
             _require_nothing_lost(position, watermark)
-            return cls(store, watermark, form, position, store.torn_tails)
+            failpoints.reach("open.marked")
+            opened = cls(store, watermark, form, position, store.torn_tails)
+            failpoints.reach("open.published")
+            return opened
         except StorageInconsistency as error:
             store.close()
             raise StoreUnavailable(f"the store in {directory} is damaged: {error}; restore a backup") from error
@@ -86,11 +91,15 @@ class Database:
         """
         position_row = rows.seal(keys.POSITION, rows.POSITION.encode(position))
         self.store.write({**staged, keys.POSITION: position_row})
+        failpoints.reach("commit.written")
         self.store.sync()
+        failpoints.reach("commit.synced")
         if self._watermark is not None:
             self._watermark.write(position.position, position.digest)
+        failpoints.reach("commit.marked")
         self.store.publish(position)
         self.position = position
+        failpoints.reach("commit.published")
 
     def view(self) -> View:
         """A cut of what was last published."""

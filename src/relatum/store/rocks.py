@@ -35,6 +35,7 @@ from rocksdict import (
     WriteOptions,
 )
 
+from relatum import failpoints
 from relatum.errors import Failure, StorageFailure, StorageInconsistency, StoreUnavailable
 from relatum.limits import KIB, MIB
 from relatum.store.directory import require_store, require_store_or_room, watchdog
@@ -84,9 +85,12 @@ class RocksStore:
         with ExitStack() as undo:
             lock = DirectoryLock.acquire(directory)
             undo.callback(lock.release)
+            failpoints.reach("open.locked")
             torn_tails = repair_logs(directory)
+            failpoints.reach("open.scanned")
             with watchdog(open_seconds_max):
                 engine = _open_engine(directory, create)
+            failpoints.reach("open.engine")
             undo.pop_all()
         return cls(engine, lock, torn_tails)
 

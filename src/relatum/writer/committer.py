@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from threading import Thread
 from time import perf_counter
 
+from relatum import failpoints
 from relatum.clock import FloorClock
 from relatum.entropy import Entropy
 from relatum.errors import Failure, Refusal, WritesRefused
@@ -83,6 +84,7 @@ class Committer:
         group = Group(self._database.store, self._entropy, self._clock.millis(), self.broken)
         for ticket in tickets:
             ticket.outcomes = [group.decide(submission) for submission in ticket.submissions]
+        failpoints.reach("group.decided")
         if group.accepted:
             self._clock.raise_floor(group.at_millis)  # before anybody can read what was committed then
             started = perf_counter()
@@ -91,6 +93,7 @@ class Committer:
         for ticket in tickets:
             self._tell(ticket)
             self._tally(ticket.outcomes)
+        failpoints.reach("group.answered")
         if group.moved:
             self.announcer.announce(frozenset(group.moved))
         self._metrics.replays.inc(group.replays)

@@ -1,0 +1,97 @@
+"""Bugs of the projection: a row that is forgotten, or written wrongly, by the one function that writes them all."""
+
+from __future__ import annotations
+
+from crash_tests.bugs.bug import Bug, Patch
+from relatum.core.ids import Ref
+from relatum.store.keys import PREFIX_BYTES, Table
+from relatum.store.partition import Direction
+from relatum.store.projection import apply
+from relatum.store.projection.staging import Staging
+
+_index = Staging.index
+_put = Staging.put
+
+
+def index_outgoing_only(
+    staging: Staging, direction: Direction, end: Ref, relation_id: str, body: bytes, *, present: bool
+) -> None:
+    """The incoming side of a relation is not indexed."""
+    if direction is Table.OUTGOING:
+        _index(staging, direction, end, relation_id, body, present=present)
+
+
+def index_without_header(
+    staging: Staging, direction: Direction, end: Ref, relation_id: str, body: bytes, *, present: bool
+) -> None:
+    """Adjacency entries come and go, and the headers that count them stay as they were."""
+    key = staging.keys.adjacency_entry(direction, end.record_id, end.revision, relation_id)
+    if present:
+        staging.put(key, body)
+    else:
+        staging.delete(key)
+
+
+def put_without_journal(staging: Staging, key: bytes, body: bytes) -> None:
+    """The head counts a change that its journal does not tell."""
+    if key[PREFIX_BYTES] != Table.JOURNAL:
+        _put(staging, key, body)
+
+
+def put_without_witness(staging: Staging, key: bytes, body: bytes) -> None:
+    """A key's second row is forgotten."""
+    if key[PREFIX_BYTES] != Table.RECEIPT_WITNESS:
+        _put(staging, key, body)
+
+
+def put_first_revision_only(staging: Staging, key: bytes, body: bytes) -> None:
+    """The immutable row of a relation's later revisions is forgotten."""
+    if key[PREFIX_BYTES] != Table.RELATION_REVISION or key[-1] == 1:
+        _put(staging, key, body)
+
+
+def free_nothing(staging: Staging, record_id: str, revision: int) -> None:
+    """A deleted or revised record keeps its topic slot."""
+
+
+def erase_nothing(staging: Staging, prefix: bytes) -> None:
+    """A deletion leaves the text."""
+
+
+BUGS = (
+    Bug(
+        name="missing-index-row",
+        help="relations are not indexed under their targets",
+        patches=(Patch(Staging, "index", index_outgoing_only),),
+    ),
+    Bug(
+        name="lost-header-update",
+        help="completeness headers are not moved with the entries they count",
+        patches=(Patch(Staging, "index", index_without_header),),
+    ),
+    Bug(
+        name="missing-journal-entry",
+        help="changes are counted and not told",
+        patches=(Patch(Staging, "put", put_without_journal),),
+    ),
+    Bug(
+        name="missing-receipt-witness",
+        help="the second row of an idempotency key is not written",
+        patches=(Patch(Staging, "put", put_without_witness),),
+    ),
+    Bug(
+        name="missing-revision",
+        help="later revisions of relations are not kept",
+        patches=(Patch(Staging, "put", put_first_revision_only),),
+    ),
+    Bug(
+        name="topic-slot-kept",
+        help="a topic slot is not freed",
+        patches=(Patch(apply, "_free_topic", free_nothing),),
+    ),
+    Bug(
+        name="payload-kept",
+        help="a deletion does not erase",
+        patches=(Patch(Staging, "delete_all", erase_nothing),),
+    ),
+)

@@ -1,0 +1,72 @@
+"""Bugs of the writer: what a group reads of itself, and what it does about clocks and failures."""
+
+from __future__ import annotations
+
+from crash_tests.bugs.bug import Bug, Patch
+from relatum import failpoints
+from relatum.clock import FloorClock
+from relatum.store.overlay import Overlay
+from relatum.writer.committer import Committer
+from relatum.writer.intake import Intake
+from relatum.writer.submission import Ticket
+
+
+def get_published_only(overlay: Overlay, key: bytes) -> bytes | None:
+    """What this group has staged is overlooked where something older is stored."""
+    below = overlay._base_get(key)
+    return overlay._rows.get(key) if below is None else below
+
+
+def set_back(clock: FloorClock) -> int:
+    """The machine's clock as it is, even where it has been set back."""
+    return clock._clock.millis()
+
+
+def keep_no_floor(clock: FloorClock, millis: int) -> None:
+    """The last commit time is forgotten."""
+
+
+_commit_tickets = Committer._commit
+
+
+def commit_again(committer: Committer, tickets: list[Ticket]) -> None:
+    """A failed commit is answered as if it had worked, and the writer goes on."""
+    try:
+        _commit_tickets(committer, tickets)
+    except Exception:  # noqa: BLE001 - that is the bug
+        failpoints.reach("group.answered")
+        for ticket in tickets:
+            committer._tell(ticket)
+
+
+_take = Intake.take
+
+
+def drop_the_queue(intake: Intake, commands_max: int) -> list[Ticket]:
+    """What waits when the ledger closes is forgotten, and nobody is told."""
+    tickets = _take(intake, commands_max)
+    return [] if intake._closed else tickets
+
+
+BUGS = (
+    Bug(
+        name="wrong-overlay-read",
+        help="a command does not see what its own group has staged",
+        patches=(Patch(Overlay, "get", get_published_only),),
+    ),
+    Bug(
+        name="clock-backwards",
+        help="commit times follow the machine's clock when it is set back",
+        patches=(Patch(FloorClock, "millis", set_back), Patch(FloorClock, "raise_floor", keep_no_floor)),
+    ),
+    Bug(
+        name="failed-commit-answered",
+        help="a commit that failed is answered with success and the writer goes on",
+        patches=(Patch(Committer, "_commit", commit_again),),
+    ),
+    Bug(
+        name="queue-dropped-on-close",
+        help="commands that wait when the ledger closes are never answered",
+        patches=(Patch(Intake, "take", drop_the_queue),),
+    ),
+)

@@ -1,0 +1,59 @@
+"""The relatum program in a process of its own, with a bug planted, a failpoint armed, or its clock put wrong.
+
+    python -m crash_tests.launch [--bug NAME] [--failpoint NAME[:N]] [--clock-offset-millis N] -- serve DIRECTORY …
+
+The process kills itself with SIGKILL when it comes to the failpoint for the Nth time (the first, if nothing is said).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from argparse import ArgumentParser
+from itertools import count
+
+from crash_tests.bugs import BUGS
+from relatum import clock, failpoints
+from relatum.cli import main
+
+
+def arm(name: str, number: int) -> None:
+    """SIGKILL of this process when it comes to a failpoint for the `number`th time."""
+    if name not in failpoints.NAMES:
+        raise SystemExit(f"no failpoint is called {name}; there are: {', '.join(failpoints.NAMES)}")
+    reached = count(1)
+
+    def hook(place: failpoints.Name) -> None:
+        if place == name and next(reached) == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    failpoints.arm(hook)
+
+
+def put_clock_wrong(offset_millis: int) -> None:
+    """The time of day is off by so much."""
+    right = clock.SystemClock.millis
+    clock.SystemClock.millis = lambda self: right(self) + offset_millis  # type: ignore[method-assign]
+
+
+def launch(arguments: list[str]) -> None:
+    """Prepares this process as told, then runs the program."""
+    parser = ArgumentParser(prog="python -m crash_tests.launch", description=__doc__)
+    parser.add_argument("--bug", choices=sorted(BUGS))
+    parser.add_argument("--failpoint", metavar="NAME[:N]")
+    parser.add_argument("--clock-offset-millis", type=int, default=0, metavar="N")
+    parser.add_argument("program", nargs="+", help="what `relatum` is called with")
+    told = parser.parse_args(arguments)
+    if told.bug is not None:
+        BUGS[told.bug].plant()
+    if told.failpoint is not None:
+        name, _, number = told.failpoint.partition(":")
+        arm(name, int(number or 1))
+    if told.clock_offset_millis:
+        put_clock_wrong(told.clock_offset_millis)
+    main(told.program, prog_name="relatum")
+
+
+if __name__ == "__main__":
+    launch(sys.argv[1:])
