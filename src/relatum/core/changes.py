@@ -7,6 +7,7 @@ from typing import Literal
 from relatum.core.ids import Author, Ref
 from relatum.core.kinds import Kind
 from relatum.core.receipts import RecordAction, RelationAction
+from relatum.core.standings import StandingAction
 from relatum.core.wire import Closed, DigestHex, Millis, Sparse, Uuid
 
 
@@ -27,10 +28,10 @@ class RelationChange(Closed, frozen=True, kw_only=True):
 
 
 class RecordChange(Closed, frozen=True, kw_only=True):
-    """One accepted record command, as the feed tells it."""
+    """A change of a record or of its standing, as the feed tells it."""
 
     schema_version: Literal[1]
-    kind: RecordAction
+    kind: RecordAction | StandingAction
     record_id: Uuid
     record_revision: int
     author: Author

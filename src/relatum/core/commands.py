@@ -12,6 +12,7 @@ from relatum.core.ids import Scope
 from relatum.core.records import Derivation, Disposition, RecordInput
 from relatum.core.relations import RelationInput
 from relatum.core.wire import Closed, Revision, Sparse, Uuid, canonical_uuid, check_u64
+from relatum.limits import CANDIDATES_DEFAULT
 
 
 class _RecordTarget(Sparse, frozen=True, kw_only=True):
@@ -55,7 +56,37 @@ class ReviewRecord(_RecordTarget, tag="review", frozen=True, kw_only=True):
     evidence_ref: str
 
 
-RecordOperation = CreateRecord | ReviseRecord | DeleteRecord | DeriveRecord | ReviewRecord
+class SaveRecord(Sparse, tag="save", frozen=True, kw_only=True):
+    """A new record that takes its topic slot, and surfaces records that it may contradict or replace."""
+
+    record: RecordInput
+    candidates_max: int | None = CANDIDATES_DEFAULT
+
+    def __post_init__(self) -> None:
+        if self.candidates_max is None or self.candidates_max == CANDIDATES_DEFAULT:
+            force_setattr(self, "candidates_max", CANDIDATES_DEFAULT)
+
+
+class ArchiveRecord(_RecordTarget, tag="archive", frozen=True, kw_only=True):
+    """Puts a record away: it stays, and is no longer current."""
+
+
+class UnarchiveRecord(_RecordTarget, tag="unarchive", frozen=True, kw_only=True):
+    """Takes a record out of the archive."""
+
+
+class PinRecord(_RecordTarget, tag="pin", frozen=True, kw_only=True):
+    """Marks a record as always worth showing."""
+
+
+class UnpinRecord(_RecordTarget, tag="unpin", frozen=True, kw_only=True):
+    """Takes the mark away."""
+
+
+StandingOperation = ArchiveRecord | UnarchiveRecord | PinRecord | UnpinRecord
+RecordOperation = (
+    CreateRecord | ReviseRecord | DeleteRecord | DeriveRecord | ReviewRecord | SaveRecord | StandingOperation
+)
 
 
 class _RelationTarget(Sparse, frozen=True, kw_only=True):

@@ -13,16 +13,18 @@ from blake3 import blake3
 from msgspec import Struct
 from msgspec.structs import replace
 
+from relatum.core.candidates import Words
 from relatum.core.canonical import encode
 from relatum.core.changes import JournalHead, RecordChange, RelationChange
 from relatum.core.commands import RecordOperation, RelationOperation
 from relatum.core.cursors import Checkpoint, CheckpointCommand, CheckpointReceipt
 from relatum.core.ids import Partition
-from relatum.core.receipts import RecordReceipt, RelationReceipt
+from relatum.core.judgments import JudgmentOperation
+from relatum.core.receipts import JudgmentReceipt, RecordReceipt, RelationReceipt
 from relatum.core.records import PayloadRow
 from relatum.core.streams import Stream
 
-AnyReceipt = TypeVar("AnyReceipt", RecordReceipt, RelationReceipt, CheckpointReceipt)
+AnyReceipt = TypeVar("AnyReceipt", RecordReceipt, RelationReceipt, CheckpointReceipt, JudgmentReceipt)
 
 DIGEST_BYTES = 32
 ACCUMULATOR_MODULUS = 1 << 256
@@ -67,6 +69,16 @@ def payload_digest(row: PayloadRow) -> bytes:
     return _digest(b"payload", encode(row))
 
 
+def words_digest(words: Words) -> bytes:
+    """Salted digest of what a verdict says in words."""
+    return _digest(b"words", encode(words))
+
+
+def judgment_command_digest(operation: JudgmentOperation, store_key: bytes) -> str:
+    """Identity of a judgment command, keyed by the store: its words can be erased."""
+    return blake3(b"relatum/1/judgment-command\0" + encode(operation), key=store_key).hexdigest()
+
+
 def checkpoint_command_digest(stream: Stream, command: CheckpointCommand) -> str:
     """Identity of a checkpoint command; its key and contract version are no part of it."""
     asked = {
@@ -90,7 +102,9 @@ def _members_without(value: Struct, name: str) -> dict[str, object]:
     return {field: getattr(value, field) for field in value.__struct_fields__ if field != name}
 
 
-def receipt_digest(workspace: str, receipt: RecordReceipt | RelationReceipt | CheckpointReceipt) -> str:
+def receipt_digest(
+    workspace: str, receipt: RecordReceipt | RelationReceipt | CheckpointReceipt | JudgmentReceipt
+) -> str:
     """Digest of a receipt without its own digest, bound to the partition."""
     members = _members_without(receipt, "receipt_digest")
     return _digest(b"receipt", encode({"workspace_id": workspace, "receipt": members})).hex()

@@ -9,10 +9,13 @@ from __future__ import annotations
 from relatum.core.access import Authority, CredentialSpec
 from relatum.core.changes import JournalHead
 from relatum.core.commands import RelationOperation
+from relatum.core.consequences import Consequences
 from relatum.core.cursors import CheckpointCommand, CheckpointReceipt
 from relatum.core.ids import Author, Partition
-from relatum.core.receipts import RecordReceipt, RelationReceipt
+from relatum.core.receipts import JudgmentReceipt, RecordReceipt, RelationReceipt
 from relatum.core.records import Derivation, Disposition, Facts, Proof
+from relatum.core.standings import StandingCommandAction
+from relatum.core.stored_judgments import StoredJudgment
 from relatum.core.streams import Stream
 from relatum.core.wire import Sparse, Uuid
 
@@ -59,7 +62,25 @@ class RecordReviewed(Sparse, tag="review", frozen=True, kw_only=True):
     evidence: Proof
 
 
-StoredRecordOperation = RecordCreated | RecordRevised | RecordDeleted | RecordDerived | RecordReviewed
+class RecordSaved(Sparse, tag="save", frozen=True, kw_only=True):
+    """A record came to be through a save; `detected` counts the pairs found before the cap."""
+
+    facts: Facts
+    payload: Proof
+    detected: int = 0
+
+
+class StandingSet(Sparse, tag="standing", frozen=True, kw_only=True):
+    """A record was archived, unarchived, pinned or unpinned; the consequences say which."""
+
+    record_id: Uuid
+    expected_revision: int
+    action: StandingCommandAction
+
+
+StoredRecordOperation = (
+    RecordCreated | RecordRevised | RecordDeleted | RecordDerived | RecordReviewed | RecordSaved | StandingSet
+)
 
 
 class CredentialIssued(Sparse, tag="issue", frozen=True, kw_only=True):
@@ -110,6 +131,7 @@ class _Event(Sparse, tag_field="family", frozen=True, kw_only=True):
     partition: Partition | None = None
     journal_ids: dict[Stream, Uuid] = {}
     nonces: tuple[bytes, ...] = ()
+    consequences: Consequences | None = None
 
 
 class RecordEvent(_Event, tag="record", frozen=True, kw_only=True):
@@ -149,7 +171,20 @@ class CheckpointEvent(_Event, tag="checkpoint", frozen=True, kw_only=True):
     receipt: CheckpointReceipt
 
 
-Event = RecordEvent | RelationEvent | CredentialEvent | ActivationEvent | CheckpointEvent
+class JudgmentEvent(_Event, tag="judgment", frozen=True, kw_only=True):
+    """An accepted judgment command, or one item of a batch of verdicts, refused items too.
+
+    `receipt` is that of the relation where there is a verdict, null for a refused item.
+    """
+
+    idempotency_key: str
+    operation: StoredJudgment
+    command_digest: str
+    receipt: RelationReceipt | None = None
+    judgment_receipt: JudgmentReceipt | None = None
+
+
+Event = RecordEvent | RelationEvent | CredentialEvent | ActivationEvent | CheckpointEvent | JudgmentEvent
 
 
 class Head(Sparse, frozen=True, kw_only=True):

@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from relatum.core import digests
 from relatum.core.changes import JournalHead, RecordChange, RelationChange
+from relatum.core.consequences import Consequences
 from relatum.core.cursors import Cursor
+from relatum.core.ids import Author
 from relatum.core.receipts import RecordReceipt, RelationReceipt
 from relatum.core.relations import RelationInput
-from relatum.core.streams import Stream
+from relatum.core.standings import StandingAction
+from relatum.core.state import RecordVersion
+from relatum.core.streams import RECORDS, RELATIONS, Stream
+
+
+class Stamped(Protocol):
+    """What a change takes over from the receipt of the command that brought it."""
+
+    @property
+    def author(self) -> Author:
+        """Who gave the command."""
+
+    @property
+    def committed_at_millis(self) -> int:
+        """When it was committed."""
+
+    @property
+    def receipt_digest(self) -> str:
+        """The digest of the receipt."""
 
 
 def opened(workspace: str, stream: Stream, journal_id: str) -> JournalHead:
@@ -36,6 +58,27 @@ def extended(
         journal_id=tip.journal_id,
         sequence=tip.sequence + 1,
         prefix_digest=digests.prefix_digest(workspace, stream, tip, nonce, change),
+    )
+
+
+def streams_of(consequences: Consequences | None) -> tuple[Stream, ...]:
+    """The stream of each entry that the consequences of a command make, in their order."""
+    if consequences is None:
+        return ()
+    return (RELATIONS,) * len(consequences.relations) + (RECORDS,) * len(consequences.standings)
+
+
+def standing_change(action: StandingAction, version: RecordVersion, stamp: Stamped) -> RecordChange:
+    """The change that a change of standing announces, of a record that stays as it is."""
+    return RecordChange(
+        schema_version=1,
+        kind=action,
+        record_id=version.meta.record_id,
+        record_revision=version.meta.revision,
+        author=stamp.author,
+        committed_at_millis=stamp.committed_at_millis,
+        record_digest=version.digest.hex(),
+        receipt_digest=stamp.receipt_digest,
     )
 
 

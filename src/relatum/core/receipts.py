@@ -8,8 +8,11 @@ from relatum.core.ids import Author
 from relatum.core.wire import Closed, DigestHex, Millis, Uuid
 
 Family = Literal["record", "relation", "judgment", "link", "checkpoint"]
-RecordAction = Literal["created", "revised", "deleted", "derived", "reviewed"]
+RecordAction = Literal[
+    "created", "revised", "deleted", "derived", "reviewed", "archived", "unarchived", "pinned", "unpinned"
+]
 RelationAction = Literal["asserted", "retired", "restored", "reviewed"]
+JudgmentAction = Literal["submitted", "swept", "undone", "confirmed"]
 
 
 class RecordReceipt(Closed, frozen=True, kw_only=True):
@@ -40,6 +43,19 @@ class RelationReceipt(Closed, frozen=True, kw_only=True):
     committed_at_millis: Millis
     evidence_ref: str
     relation_digest: DigestHex
+    command_digest: DigestHex
+    receipt_digest: DigestHex
+    commit_sequence: int
+
+
+class JudgmentReceipt(Closed, frozen=True, kw_only=True):
+    """The receipt of a judgment command that asserts nothing; a verdict has that of its relation."""
+
+    contract_version: Literal[1]
+    idempotency_key: str
+    action: JudgmentAction
+    author: Author
+    committed_at_millis: Millis
     command_digest: DigestHex
     receipt_digest: DigestHex
     commit_sequence: int

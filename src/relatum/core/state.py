@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
 from relatum.core.access import StoredCredential
+from relatum.core.candidates import Candidate
 from relatum.core.cursors import Checkpoint, Cursor
 from relatum.core.events import Head
 from relatum.core.ids import Partition
 from relatum.core.records import RecordMeta
 from relatum.core.relations import StoredRelation
+from relatum.core.standings import Standing
 from relatum.core.streams import Stream
+from relatum.core.verdicts import StoredVerdict
 
 
 class RecordVersion(NamedTuple):
@@ -41,7 +45,44 @@ class Records(Protocol):
         """A record at its current revision, deleted or not. Raises StorageInconsistency where its rows are damaged."""
 
 
-class PartitionState(Records, Protocol):
+class Judgments(Protocol):
+    """What judgments of one partition's records have led to, at one moment."""
+
+    def standing(self, record_id: str) -> Standing:
+        """A record's standing; the default where nothing was ever changed."""
+
+    def pins(self) -> int:
+        """How many records are pinned."""
+
+    def topic_of_record(self, record_id: str) -> str | None:
+        """The topic key of a record's content; None where there is none or it was erased."""
+
+    def verdict(self, relation_id: str) -> StoredVerdict | None:
+        """The verdict that a relation came from; None for one that was asserted plainly."""
+
+    def verdict_between(self, source_id: str, target_id: str) -> str | None:
+        """The relation of the last verdict on an ordered pair, whatever has become of it."""
+
+    def replaced_for_topic(self, record_id: str) -> str | None:
+        """The record whose topic slot a record took over; None where it took a free one."""
+
+    def candidate(self, candidate_id: str) -> Candidate | None:
+        """A candidate, whatever its status."""
+
+    def pending_between(self, one_id: str, other_id: str) -> str | None:
+        """The pending candidate of an unordered pair."""
+
+    def pending_since(self, before_millis: int) -> Iterator[Candidate]:
+        """Pending candidates whose age counts from before an instant, oldest first."""
+
+    def swept(self, target_id: str) -> tuple[tuple[str, str], ...]:
+        """What a run of the sweep, or one operation of it, orphaned: candidates, each with its operation.
+
+        Nothing for an unknown id.
+        """
+
+
+class PartitionState(Records, Judgments, Protocol):
     """One partition at one moment. Every method raises StorageInconsistency where stored rows contradict each other."""
 
     @property

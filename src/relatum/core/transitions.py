@@ -27,6 +27,8 @@ from relatum.core.events import (
     RecordDerived,
     RecordReviewed,
     RecordRevised,
+    RecordSaved,
+    StandingSet,
     StoredRecordOperation,
 )
 from relatum.core.ids import Author
@@ -41,6 +43,7 @@ RECORD_ACTIONS: dict[type[StoredRecordOperation], RecordAction] = {
     RecordDeleted: "deleted",
     RecordDerived: "derived",
     RecordReviewed: "reviewed",
+    RecordSaved: "created",
 }
 RELATION_ACTIONS: dict[type[RelationOperation], RelationAction] = {
     AssertRelation: "asserted",
@@ -50,11 +53,16 @@ RELATION_ACTIONS: dict[type[RelationOperation], RelationAction] = {
 }
 
 
+def record_action(operation: StoredRecordOperation) -> RecordAction:
+    """What an operation does, as receipts and streams call it."""
+    return operation.action if isinstance(operation, StandingSet) else RECORD_ACTIONS[type(operation)]
+
+
 def record_after(
     before: RecordMeta | None, operation: StoredRecordOperation, record_id: str, at_millis: int, author: Author
 ) -> RecordMeta:
     """The record that `operation` leaves."""
-    if isinstance(operation, RecordCreated | RecordDerived):
+    if isinstance(operation, RecordCreated | RecordSaved | RecordDerived):
         return RecordMeta(
             schema_version=1,
             record_id=record_id,
@@ -71,6 +79,8 @@ def record_after(
     assert before is not None
     revision = before.revision + 1
     match operation:
+        case StandingSet():
+            return before
         case RecordRevised():
             return replace(
                 before,

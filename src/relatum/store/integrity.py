@@ -7,9 +7,10 @@ relation.
 from __future__ import annotations
 
 from relatum.core import digests
-from relatum.core.events import Head, RecordEvent, RelationEvent
+from relatum.core.events import Event, Head, JudgmentEvent, RecordEvent, RelationEvent
 from relatum.core.ids import Ref
-from relatum.core.receipts import Family, Receipt, RecordReceipt, RelationReceipt
+from relatum.core.parts import receipt_family, relation_part
+from relatum.core.receipts import JudgmentReceipt, Receipt, RecordReceipt, RelationReceipt
 from relatum.core.relations import StoredRelation
 from relatum.core.state import RecordVersion, RelationVersion
 from relatum.errors import StorageInconsistency
@@ -25,23 +26,24 @@ def _require(condition: bool, message: str) -> None:
 
 def relation_receipt(partition: PartitionReader, version: RelationVersion) -> RelationReceipt:
     """The receipt that brought `version`, checked against it."""
-    return relation_event(partition, version).receipt
+    return relation_change(partition, version)[1]
 
 
-def relation_event(partition: PartitionReader, version: RelationVersion) -> RelationEvent:
-    """The event that brought `version`, its receipt checked against it."""
+def relation_change(partition: PartitionReader, version: RelationVersion) -> tuple[Event, RelationReceipt]:
+    """The event that brought `version`, and the receipt of what it did to this relation, checked against it."""
     event = partition.event(version.sequence)
-    if not isinstance(event, RelationEvent):
+    part = None if event is None else relation_part(event, version.relation.relation_id)
+    if event is None or part is None:
         raise StorageInconsistency("the event of a relation is missing")
-    verify_receipt(partition, event, version.sequence)
-    receipt = event.receipt
+    receipt = part.receipt
+    verify_receipt(partition, event, receipt, version.sequence)
     _require(
         receipt.relation_id == version.relation.relation_id
         and receipt.revision == version.relation.revision
         and receipt.relation_digest == version.digest.hex(),
         "a receipt does not match its relation",
     )
-    return event
+    return event, receipt
 
 
 def record_receipt(partition: PartitionReader, version: RecordVersion) -> RecordReceipt:
@@ -54,8 +56,8 @@ def record_event(partition: PartitionReader, version: RecordVersion) -> RecordEv
     event = partition.event(version.sequence)
     if not isinstance(event, RecordEvent):
         raise StorageInconsistency("the event of a record is missing")
-    verify_receipt(partition, event, version.sequence)
     receipt = event.receipt
+    verify_receipt(partition, event, receipt, version.sequence)
     _require(
         receipt.record_id == version.meta.record_id
         and receipt.revision == version.meta.revision
@@ -65,12 +67,13 @@ def record_event(partition: PartitionReader, version: RecordVersion) -> RecordEv
     return event
 
 
-def verify_receipt(partition: PartitionReader, event: RecordEvent | RelationEvent, sequence: int) -> None:
+def verify_receipt(
+    partition: PartitionReader, event: Event, receipt: RecordReceipt | RelationReceipt | JudgmentReceipt, sequence: int
+) -> None:
     """A receipt and the event at a place of the partition: both speak of the same command, its author and its time.
 
-    The command itself can be recomputed of a relation, not of a record, whose content lies elsewhere.
+    The command itself can be recomputed of a relation, not of what can be erased, whose content lies elsewhere.
     """
-    receipt = event.receipt
     _require(
         event.sequence == receipt.commit_sequence == sequence
         and event.author == receipt.author
@@ -78,11 +81,18 @@ def verify_receipt(partition: PartitionReader, event: RecordEvent | RelationEven
         and receipt.receipt_digest == digests.receipt_digest(partition.workspace_id, receipt),
         "a receipt does not match its event",
     )
-    if isinstance(event, RelationEvent):
-        same = event.receipt.command_digest == digests.relation_command_digest(event.operation)
-        _require(same and event.relation_id == event.receipt.relation_id, "a receipt does not match its command")
-    else:
-        _require(event.record_id == event.receipt.record_id, "a receipt does not match its command")
+    match event:
+        case RelationEvent():
+            same = receipt.command_digest == digests.relation_command_digest(event.operation)
+            _require(same and event.relation_id == event.receipt.relation_id, "a receipt does not match its command")
+        case RecordEvent():
+            same = event.record_id == event.receipt.record_id and receipt.command_digest == event.receipt.command_digest
+            _require(same, "a receipt does not match its command")
+        case JudgmentEvent():
+            same = (event.command_digest, event.idempotency_key) == (receipt.command_digest, receipt.idempotency_key)
+            _require(same, "a receipt does not match its command")
+        case _:
+            raise StorageInconsistency("a receipt does not match its event")
 
 
 def verify_tip(partition: PartitionReader, head: Head) -> None:
@@ -107,8 +117,8 @@ def verify_relation(partition: PartitionReader, version: RelationVersion) -> Non
     _verify_newest(partition, keys.relation(relation_id), keys.relation_revision(relation_id, revision))
     beyond = partition.body(keys.relation_revision(relation_id, revision + 1))
     _require(beyond is None, "a relation is behind its revisions")
-    receipt = relation_receipt(partition, version)
-    _verify_pointer(partition, "relation", receipt)
+    event, receipt = relation_change(partition, version)
+    _verify_pointer(partition, receipt_family(event), receipt)
     _verify_entry(partition, relation, Table.OUTGOING, relation.input.source, relation.input.target)
     _verify_entry(partition, relation, Table.INCOMING, relation.input.target, relation.input.source)
 
@@ -118,7 +128,7 @@ def _verify_newest(partition: PartitionReader, current: bytes, newest: bytes) ->
     _require(partition.body(current) == partition.body(newest), "a current row does not match its newest revision")
 
 
-def _verify_pointer(partition: PartitionReader, family: Family, receipt: Receipt) -> None:
+def _verify_pointer(partition: PartitionReader, family: str, receipt: Receipt) -> None:
     pointer = partition.receipt(family, receipt.author.subject_id, receipt.idempotency_key)
     expected = rows.ReceiptPointer(receipt.commit_sequence, receipt.command_digest)
     _require(pointer == expected, "a receipt can't be found by its key")
@@ -155,5 +165,5 @@ def verify_content(partition: PartitionReader, version: RecordVersion) -> None:
         return
     payload = partition.payload(meta)
     partition.review_evidence(meta)
-    if payload is not None and payload.topic_key is not None:
+    if payload is not None and payload.topic_key is not None and partition.standing(meta.record_id).state == "current":
         _require(partition.topic_holder(payload.topic_key) == meta.record_id, "a topic slot is not held by its record")

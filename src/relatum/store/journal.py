@@ -16,8 +16,10 @@ from typing import Self, assert_never
 from relatum.core import journal
 from relatum.core.changes import JournalHead, RecordChange, RecordEntry, RelationChange, RelationEntry
 from relatum.core.cursors import Cursor
-from relatum.core.events import RecordEvent, RelationEvent
+from relatum.core.events import Event, RecordEvent
 from relatum.core.feeds import Change
+from relatum.core.parts import receipt_of
+from relatum.core.state import RecordVersion
 from relatum.core.streams import Stream
 from relatum.errors import JournalBroken, StorageInconsistency
 from relatum.store import integrity
@@ -110,7 +112,7 @@ class Journal:
         _require(entry.prefix_digest == after.prefix_digest, "a journal entry does not follow from the one before it")
 
     def _check_change(self, entry: Entry) -> None:
-        event, expected = _told_by(self._partition, entry.change)
+        event, expected = _told_by(self._partition, entry)
         _require(entry.change == expected, "a change does not match the revision and receipt that it tells of")
         _require(
             entry.commit_sequence == event.sequence and entry.nonce in event.nonces,
@@ -118,22 +120,43 @@ class Journal:
         )
 
 
-def _told_by(partition: PartitionReader, change: Change) -> tuple[RelationEvent | RecordEvent, Change]:
-    """The event that a change speaks of, and the change as its retained revision and its receipt tell it."""
+def _told_by(partition: PartitionReader, entry: Entry) -> tuple[Event, Change]:
+    """The event that an entry speaks of, and its change as its retained revision and its receipt tell it."""
+    change = entry.change
     match change:
         case RelationChange():
             relation = partition.relation_revision(change.relation_id, change.relation_revision)
             if relation is not None:
-                related = integrity.relation_event(partition, relation)
-                return related, journal.relation_change(related.receipt, relation.relation.input)
+                related, receipt = integrity.relation_change(partition, relation)
+                return related, journal.relation_change(receipt, relation.relation.input)
         case RecordChange():
             record = partition.record_revision(change.record_id, change.record_revision)
             if record is not None:
-                recorded = integrity.record_event(partition, record)
-                return recorded, journal.record_change(recorded.receipt)
+                return _told_of_record(partition, entry.commit_sequence, change, record)
         case _:
             assert_never(change)
     raise StorageInconsistency("a change tells of a revision that is missing")
+
+
+def _told_of_record(
+    partition: PartitionReader, commit_sequence: int, change: RecordChange, record: RecordVersion
+) -> tuple[Event, Change]:
+    """A change that brought a revision is told by its event; one of standing by the event that it names."""
+    if commit_sequence == record.sequence:
+        recorded = integrity.record_event(partition, record)
+        return recorded, journal.record_change(recorded.receipt)
+    event = partition.event(commit_sequence)
+    receipt = None if event is None else receipt_of(event)
+    if event is None or receipt is None:
+        raise StorageInconsistency("a change tells of an event that is missing")
+    integrity.verify_receipt(partition, event, receipt, commit_sequence)
+    if isinstance(event, RecordEvent) and event.record_id == change.record_id:
+        return event, journal.record_change(event.receipt)
+    standings = event.consequences.standings if event.consequences else ()
+    action = next((one.action for one in standings if one.record_id == change.record_id), None)
+    if action is None:
+        raise StorageInconsistency("a change tells of what its event did not do")
+    return event, journal.standing_change(action, record, receipt)
 
 
 @contextmanager

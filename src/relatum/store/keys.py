@@ -10,6 +10,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from relatum.core import digests
+from relatum.core.candidates import Status
 from relatum.core.ids import uuid_bytes
 from relatum.core.streams import RECORDS, RELATIONS, Stream
 
@@ -49,6 +50,18 @@ class Table(IntEnum):
     CHECKPOINT = 17
     CHECKPOINT_REVISION = 18
     RECEIPT_WITNESS = 19
+    STANDING = 20
+    PINNED = 21
+    REPLACED = 22
+    CANDIDATE = 23
+    CANDIDATE_STATUS = 24
+    CANDIDATE_PAIR = 25
+    CANDIDATE_END = 26
+    VERDICT = 27
+    VERDICT_PAIR = 28
+    VERDICT_END = 29
+    WORDS = 30
+    SWEPT = 31
 
 
 class Use(IntEnum):
@@ -60,6 +73,7 @@ class Use(IntEnum):
     EVIDENCE = 4
 
 
+STATUS_BYTE: dict[Status, bytes] = {"pending": b"\1", "judged": b"\2", "orphaned": b"\3"}
 STREAM_BYTE: dict[Stream, bytes] = {RELATIONS: b"\1", RECORDS: b"\2"}
 
 
@@ -210,3 +224,70 @@ class PartitionKeys:
     def credential(self, credential_id: str) -> bytes:
         """A credential of the company whose partition this is."""
         return self._tables[Table.CREDENTIAL] + uuid_bytes(credential_id)
+
+    # Judgments
+
+    def standing(self, record_id: str) -> bytes:
+        """A record's standing, where it was ever changed."""
+        return self._tables[Table.STANDING] + uuid_bytes(record_id)
+
+    def pinned(self, record_id: str) -> bytes:
+        """A record that is pinned."""
+        return self._tables[Table.PINNED] + uuid_bytes(record_id)
+
+    def replaced(self, record_id: str) -> bytes:
+        """Prefix of what a record has superseded."""
+        return self._tables[Table.REPLACED] + uuid_bytes(record_id)
+
+    def replaced_entry(self, record_id: str, replaced_id: str) -> bytes:
+        """One record that another has superseded."""
+        return self.replaced(record_id) + uuid_bytes(replaced_id)
+
+    def candidate(self, candidate_id: str) -> bytes:
+        """A candidate."""
+        return self._tables[Table.CANDIDATE] + uuid_bytes(candidate_id)
+
+    def candidates_of_status(self, status: Status) -> bytes:
+        """Prefix of the candidates of a status, in the order of the instant that their age counts from."""
+        return self._tables[Table.CANDIDATE_STATUS] + STATUS_BYTE[status]
+
+    def candidate_status(self, status: Status, since_millis: int, candidate_id: str) -> bytes:
+        """One candidate of a status."""
+        return self.candidates_of_status(status) + _u64(max(since_millis, 0)) + uuid_bytes(candidate_id)
+
+    def candidate_pair(self, one_id: str, other_id: str) -> bytes:
+        """The pending candidate of an unordered pair."""
+        low, high = sorted((uuid_bytes(one_id), uuid_bytes(other_id)))
+        return self._tables[Table.CANDIDATE_PAIR] + low + high
+
+    def candidate_ends(self, record_id: str) -> bytes:
+        """Prefix of the candidates of which a record is an end."""
+        return self._tables[Table.CANDIDATE_END] + uuid_bytes(record_id)
+
+    def candidate_end(self, record_id: str, candidate_id: str) -> bytes:
+        """One candidate of which a record is an end."""
+        return self.candidate_ends(record_id) + uuid_bytes(candidate_id)
+
+    def verdict(self, relation_id: str) -> bytes:
+        """That a relation came from a verdict."""
+        return self._tables[Table.VERDICT] + uuid_bytes(relation_id)
+
+    def verdict_pair(self, source_id: str, target_id: str) -> bytes:
+        """The relation of the last verdict on an ordered pair."""
+        return self._tables[Table.VERDICT_PAIR] + uuid_bytes(source_id) + uuid_bytes(target_id)
+
+    def verdict_ends(self, record_id: str, direction: Table) -> bytes:
+        """Prefix of the verdicts of which a record is the source (OUTGOING) or the target (INCOMING)."""
+        return self._tables[Table.VERDICT_END] + uuid_bytes(record_id) + bytes([direction])
+
+    def verdict_end(self, record_id: str, direction: Table, relation_id: str) -> bytes:
+        """One verdict of which a record is an end."""
+        return self.verdict_ends(record_id, direction) + uuid_bytes(relation_id)
+
+    def words(self, sequence: int) -> bytes:
+        """What a verdict said in words, by the place of its event."""
+        return self._tables[Table.WORDS] + _u64(sequence)
+
+    def swept(self, target_id: str) -> bytes:
+        """Which event a run of the sweep, or one operation of it, belongs to."""
+        return self._tables[Table.SWEPT] + uuid_bytes(target_id)

@@ -13,50 +13,21 @@ from relatum.core import digests
 from relatum.core.access import StoredCredential
 from relatum.core.changes import RecordEntry, RelationEntry
 from relatum.core.cursors import Checkpoint
-from relatum.core.decide.records import stored_length
-from relatum.core.events import Event, Head
-from relatum.core.ids import Partition, Ref, uuid_bytes, uuid_text
+from relatum.core.decide.record_events import stored_length
+from relatum.core.ids import Ref, uuid_bytes, uuid_text
 from relatum.core.records import Payload, PayloadRow, Proof, RecordMeta
 from relatum.core.state import RecordVersion, RelationVersion
 from relatum.core.streams import RELATIONS, Stream
 from relatum.errors import StorageInconsistency
 from relatum.store import rows
-from relatum.store.keys import PartitionKeys, Table, beyond
-from relatum.store.kv import Reader
+from relatum.store.judgments import JudgmentReader
+from relatum.store.keys import Table, beyond
 
 Direction = Literal[Table.OUTGOING, Table.INCOMING]
 
 
-class PartitionReader:
+class PartitionReader(JudgmentReader):
     """Typed access to one partition. Cheap to make; holds no resources of its own."""
-
-    def __init__(self, reader: Reader, partition: Partition) -> None:
-        self.reader = reader
-        self.partition = partition
-        self.workspace_id, self.keys = _located(partition)
-
-    def body(self, key: bytes) -> bytes | None:
-        """The checked body of a row, or None."""
-        row = self.reader.get(key)
-        return None if row is None else rows.unseal(key, row)
-
-    def _require_absent(self, key: bytes, message: str) -> None:
-        """What has a trace can't be unknown: where a row is missing, the one that was written with it must be, too."""
-        if self.reader.get(key) is not None:
-            raise StorageInconsistency(message)
-
-    def head(self) -> Head:
-        """The partition's tip; a fresh one where nothing was ever accepted."""
-        body = self.body(self.keys.head)
-        if body is None:
-            self._require_absent(self.keys.partition, "the head of a partition is missing")
-            return Head()
-        return rows.HEAD.decode(body)
-
-    def event(self, sequence: int) -> Event | None:
-        """An event, by its place."""
-        body = self.body(self.keys.event(sequence))
-        return None if body is None else rows.EVENT.decode(body)
 
     # Records
 
@@ -64,7 +35,7 @@ class PartitionReader:
         """A record at its current revision, deleted or not."""
         body = self.body(self.keys.record(record_id))
         if body is None:
-            self._require_absent(self.keys.record_revision(record_id, 1), "a record is missing")
+            self.require_absent(self.keys.record_revision(record_id, 1), "a record is missing")
             return None
         version = _record(body)
         _require_own(version.meta.record_id == record_id)
@@ -117,6 +88,12 @@ class PartitionReader:
         current = self.record(record_id)
         return current is not None and current.meta.state == "deleted"
 
+    def topic_of_record(self, record_id: str) -> str | None:
+        """The topic key of a record's content; None where there is none or it was erased."""
+        version = self.record(record_id)
+        payload = None if version is None or version.meta.state == "deleted" else self.payload(version.meta)
+        return None if payload is None else payload.topic_key
+
     def topic_holder(self, topic: str) -> str | None:
         """The id of the record that holds a topic slot."""
         body = self.body(self.keys.topic(topic))
@@ -128,7 +105,7 @@ class PartitionReader:
         """A relation at its current revision."""
         body = self.body(self.keys.relation(relation_id))
         if body is None:
-            self._require_absent(self.keys.relation_revision(relation_id, 1), "a relation is missing")
+            self.require_absent(self.keys.relation_revision(relation_id, 1), "a relation is missing")
             return None
         version = _relation(body)
         _require_own(version.relation.relation_id == relation_id)
@@ -234,13 +211,6 @@ def _relation(body: bytes) -> RelationVersion:
     if digest != digests.relation_digest(canonical):
         raise StorageInconsistency("a relation does not match its digest")
     return RelationVersion(rows.RELATION.decode(canonical), digest, sequence, len(canonical))
-
-
-@lru_cache(maxsize=4096)
-def _located(partition: Partition) -> tuple[str, PartitionKeys]:
-    """Workspace id and keys of a partition. Remembered: every request asks for them."""
-    workspace_id = digests.workspace_id(partition)
-    return workspace_id, PartitionKeys(workspace_id)
 
 
 def decode_entry(stream: Stream, body: bytes) -> RelationEntry | RecordEntry:

@@ -7,18 +7,21 @@ raised.
 
 from __future__ import annotations
 
-from typing import assert_never
+from typing import assert_never, get_args
 
 from relatum.core import digests
 from relatum.core.cursors import CheckpointReceipt
-from relatum.core.events import CheckpointEvent, RecordEvent, RelationEvent
+from relatum.core.events import CheckpointEvent, JudgmentEvent, RecordEvent, RelationEvent
+from relatum.core.parts import judgment_family, receipt_of
 from relatum.core.receipts import Family, Receipt, RecordReceipt, RelationReceipt
+from relatum.core.standings import StandingCommandAction
 from relatum.core.state import RecordVersion, RelationVersion
 from relatum.errors import Refusal, StorageInconsistency, refusal
 from relatum.store import integrity
 from relatum.store.partition import PartitionReader
 
 _EVENTS: dict[Family, type[RecordEvent | RelationEvent]] = {"record": RecordEvent, "relation": RelationEvent}
+_STANDING_ACTIONS = frozenset(get_args(StandingCommandAction))
 
 
 def look_up(
@@ -43,8 +46,8 @@ def stored_receipt(partition: PartitionReader, family: Family, subject_id: str, 
     expected = _EVENTS.get(family)
     if expected is None or not isinstance(event, expected):
         raise StorageInconsistency("the event of a receipt is missing")
-    integrity.verify_receipt(partition, event, pointer.sequence)
     receipt = event.receipt
+    integrity.verify_receipt(partition, event, receipt, pointer.sequence)
     if not (
         receipt.idempotency_key == idempotency_key
         and receipt.author.subject_id == subject_id
@@ -52,6 +55,39 @@ def stored_receipt(partition: PartitionReader, family: Family, subject_id: str, 
     ):
         raise StorageInconsistency("a receipt is not the one that its key leads to")
     return receipt
+
+
+def look_up_judgment(
+    partition: PartitionReader, subject_id: str, idempotency_key: str, command_digest: str, item: int | None
+) -> JudgmentEvent | Refusal | None:
+    """As `look_up`, for a judgment command or one item of a batch: its event, which has all that was answered."""
+    event = judgment_event(partition, subject_id, idempotency_key, item)
+    if event is None:
+        return None
+    if event.command_digest != command_digest:
+        return refusal("idempotency_conflict", "the idempotency key was used for another command")
+    return event
+
+
+def judgment_event(
+    partition: PartitionReader, subject_id: str, idempotency_key: str, item: int | None
+) -> JudgmentEvent | None:
+    """The event of a judgment command, or of one item of a batch, checked against its receipt."""
+    pointer = partition.receipt(judgment_family(item), subject_id, idempotency_key)
+    if pointer is None:
+        return None
+    event = partition.event(pointer.sequence)
+    if not isinstance(event, JudgmentEvent) or not (
+        event.sequence == pointer.sequence
+        and event.author.subject_id == subject_id
+        and event.idempotency_key == idempotency_key
+        and event.command_digest == pointer.command_digest
+    ):
+        raise StorageInconsistency("a receipt does not match its event")
+    receipt = receipt_of(event)
+    if receipt is not None:
+        integrity.verify_receipt(partition, event, receipt, pointer.sequence)
+    return event
 
 
 def look_up_checkpoint(
@@ -122,7 +158,7 @@ def _is_record_of(version: RecordVersion, receipt: RecordReceipt) -> bool:
     return (
         version.meta.record_id == receipt.record_id
         and version.meta.revision == receipt.revision
-        and version.sequence == receipt.commit_sequence
+        and (version.sequence == receipt.commit_sequence or receipt.action in _STANDING_ACTIONS)
         and version.digest.hex() == receipt.record_digest
     )
 

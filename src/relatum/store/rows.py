@@ -16,14 +16,17 @@ import msgspec
 from msgspec import Struct
 
 from relatum.core.access import StoredCredential
+from relatum.core.candidates import Candidate, Words
 from relatum.core.canonical import encode
 from relatum.core.changes import RecordEntry, RelationEntry
 from relatum.core.cursors import Checkpoint
 from relatum.core.events import Event, Head
-from relatum.core.ids import Partition, Ref, uuid_bytes
-from relatum.core.kinds import Kind
+from relatum.core.ids import Partition, Ref, uuid_bytes, uuid_text
+from relatum.core.kinds import REGISTRY, Kind
 from relatum.core.records import PayloadRow, RecordMeta
 from relatum.core.relations import StoredRelation
+from relatum.core.standings import Standing
+from relatum.core.verdicts import StoredVerdict
 from relatum.errors import StorageInconsistency
 
 FORMAT_BYTE = 1
@@ -107,6 +110,10 @@ RELATION_ENTRY: Codec[RelationEntry] = Codec(RelationEntry)
 RECORD_ENTRY: Codec[RecordEntry] = Codec(RecordEntry)
 CHECKPOINT: Codec[StoredCheckpoint] = Codec(StoredCheckpoint)
 CREDENTIAL: Codec[StoredCredential] = Codec(StoredCredential)
+STANDING: Codec[Standing] = Codec(Standing)
+CANDIDATE: Codec[Candidate] = Codec(Candidate)
+VERDICT: Codec[StoredVerdict] = Codec(StoredVerdict)
+WORDS: Codec[Words] = Codec(Words)
 
 
 class Version(NamedTuple):
@@ -192,3 +199,74 @@ def unpack_u64(body: bytes) -> int:
     if len(body) != _U64.size:
         raise StorageInconsistency("a stored integer has a wrong length")
     return int(_U64.unpack(body)[0])
+
+
+class VerdictEnd(NamedTuple):
+    """A verdict, seen from one of its ends: whether its relation is indexed, the other end, the kind."""
+
+    indexed: bool
+    other_id: str
+    kind: Kind
+
+    def pack(self) -> bytes:
+        """The body."""
+        return bytes([self.indexed]) + uuid_bytes(self.other_id) + self.kind.encode()
+
+
+def unpack_verdict_end(body: bytes) -> VerdictEnd:
+    """The end of a body."""
+    kind = _KINDS.get(body[17:])
+    if kind is None or body[0] > 1:
+        raise StorageInconsistency("a verdict's end can't be decoded")
+    return VerdictEnd(bool(body[0]), uuid_text(body[1:17]), kind)
+
+
+class CandidateEnd(NamedTuple):
+    """A candidate, seen from one of its ends: whether it is pending, and the other end."""
+
+    pending: bool
+    other_id: str
+
+    def pack(self) -> bytes:
+        """The body."""
+        return bytes([self.pending]) + uuid_bytes(self.other_id)
+
+
+def unpack_candidate_end(body: bytes) -> CandidateEnd:
+    """The end of a body."""
+    if len(body) != 17 or body[0] > 1:
+        raise StorageInconsistency("a candidate's end can't be decoded")
+    return CandidateEnd(bool(body[0]), uuid_text(body[1:]))
+
+
+class Replaced(NamedTuple):
+    """That a record superseded another: by which relation, and whether it took over its topic slot."""
+
+    relation_id: str
+    for_topic: bool
+
+    def pack(self) -> bytes:
+        """The body."""
+        return uuid_bytes(self.relation_id) + bytes([self.for_topic])
+
+
+def unpack_replaced(body: bytes) -> Replaced:
+    """The entry of a body."""
+    if len(body) != 17 or body[16] > 1:
+        raise StorageInconsistency("a replaced record's row can't be decoded")
+    return Replaced(uuid_text(body[:16]), bool(body[16]))
+
+
+def pack_uuid(value: str) -> bytes:
+    """An id as a body."""
+    return uuid_bytes(value)
+
+
+def unpack_uuid(body: bytes) -> str:
+    """The id of a body."""
+    if len(body) != 16:
+        raise StorageInconsistency("a stored id has a wrong length")
+    return uuid_text(body)
+
+
+_KINDS: dict[bytes, Kind] = {kind.encode(): kind for kind in REGISTRY}

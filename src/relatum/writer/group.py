@@ -8,9 +8,11 @@ from typing import assert_never
 from relatum.core import digests
 from relatum.core.access import Credential
 from relatum.core.changes import JournalHead
+from relatum.core.commands import AssertRelation, SaveRecord
 from relatum.core.cursors import CheckpointReceipt
-from relatum.core.decide import activations, checkpoints, credentials, records, relations
-from relatum.core.events import Stamp
+from relatum.core.decide import activations, checkpoints, credentials, judgments, records, relations
+from relatum.core.decide.record_events import RecordDecision
+from relatum.core.events import JudgmentEvent, Stamp
 from relatum.core.ids import Author, Partition
 from relatum.core.receipts import Family, Receipt
 from relatum.core.streams import RECORDS, RELATIONS, Stream
@@ -25,6 +27,7 @@ from relatum.writer.submission import (
     ActivationSubmission,
     CheckpointSubmission,
     CredentialSubmission,
+    JudgmentSubmission,
     MemorySubmission,
     Outcome,
     RecordSubmission,
@@ -99,12 +102,14 @@ class Group:
         return staging
 
     def _decide(self, staging: Staging, submission: Submission) -> Outcome:
-        stream = _stream_of(submission)
-        if stream is not None and (staging.workspace_id, stream) in self._broken:
-            raise JournalBroken("the journal of the stream was found broken", staging.workspace_id, stream)
+        for stream in _streams_of(submission):
+            if (staging.workspace_id, stream) in self._broken:
+                raise JournalBroken("the journal of the stream was found broken", staging.workspace_id, stream)
         match submission:
             case RelationSubmission() | RecordSubmission():
                 return self._memory(staging, submission)
+            case JudgmentSubmission():
+                return self._judgment(staging, submission)
             case CredentialSubmission():
                 return self._credential(staging, submission)
             case CheckpointSubmission():
@@ -121,15 +126,28 @@ class Group:
             return known
         stamp = self._stamp(submission.author)
         key, digest = submission.idempotency_key, submission.command_digest
-        decision: records.RecordDecision | relations.RelationDecision | Refusal
+        decision: RecordDecision | relations.RelationDecision | Refusal
         if isinstance(submission, RelationSubmission):
             decision = relations.decide(staging, submission.operation, key, digest, stamp)
         else:
-            decision = records.decide(staging, submission.operation, key, digest, stamp)
+            decision = records.decide(staging, submission.operation, key, digest, stamp, submission.detected)
         if isinstance(decision, Refusal):
             return decision
         self._accept(staging, decision)
         return decision.event.receipt
+
+    def _judgment(self, staging: Staging, submission: JudgmentSubmission) -> JudgmentEvent | Refusal:
+        key, digest, item = submission.idempotency_key, submission.command_digest, submission.item
+        known = replay.look_up_judgment(staging, submission.author.subject_id, key, digest, item)
+        if known is not None:
+            self.replays += not isinstance(known, Refusal)
+            return known
+        asked = judgments.AskedJudgment(key, digest, self._stamp(submission.author), item, submission.by_timer)
+        decision = judgments.decide(staging, submission.operation, asked)
+        if isinstance(decision, Refusal):
+            return decision
+        self._accept(staging, decision)
+        return decision.event
 
     def _credential(self, staging: Staging, submission: CredentialSubmission) -> Credential | Refusal:
         if submission.bootstrap and staging.head().sequence:
@@ -172,7 +190,7 @@ class Group:
 def _label(decision: Decision) -> tuple[str, str]:
     """Family and action of an accepted command, as metrics name them."""
     match decision:
-        case records.RecordDecision():
+        case RecordDecision():
             return "record", decision.event.receipt.action
         case relations.RelationDecision():
             return "relation", decision.event.receipt.action
@@ -182,21 +200,31 @@ def _label(decision: Decision) -> tuple[str, str]:
             return "checkpoint", "saved"
         case activations.ActivationDecision():
             return "stream", "activated"
+        case judgments.JudgmentDecision():
+            return "judgment", _judgment_action(decision.event)
         case _:
             assert_never(decision)
 
 
-def _stream_of(submission: Submission) -> Stream | None:
-    """The stream that a command extends or depends on."""
+def _judgment_action(event: JudgmentEvent) -> str:
+    if event.judgment_receipt is not None:
+        return event.judgment_receipt.action
+    return "refused" if event.receipt is None else "judged"
+
+
+def _streams_of(submission: Submission) -> tuple[Stream, ...]:
+    """The streams that a command may extend or depends on."""
     match submission:
-        case RelationSubmission():
-            return RELATIONS
+        case RelationSubmission(operation=AssertRelation()):
+            return (RELATIONS,)
+        case RecordSubmission(operation=SaveRecord()) | RelationSubmission() | JudgmentSubmission():
+            return (RELATIONS, RECORDS)
         case RecordSubmission():
-            return RECORDS
+            return (RECORDS,)
         case CheckpointSubmission() | ActivationSubmission():
-            return submission.stream
+            return (submission.stream,)
         case CredentialSubmission():
-            return None
+            return ()
         case _:
             assert_never(submission)
 

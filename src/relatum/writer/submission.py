@@ -9,21 +9,27 @@ from relatum.core.access import Credential
 from relatum.core.changes import JournalHead
 from relatum.core.commands import RecordOperation, RelationOperation
 from relatum.core.cursors import CheckpointCommand, CheckpointReceipt
-from relatum.core.events import CredentialOperation
+from relatum.core.decide.saves import NOTHING_DETECTED, Detected
+from relatum.core.events import CredentialOperation, JudgmentEvent
 from relatum.core.ids import Author, Partition
+from relatum.core.judgments import JudgmentOperation
 from relatum.core.receipts import Receipt
 from relatum.core.streams import Stream
 from relatum.errors import Failure, Refusal
 
 
 class RecordSubmission(NamedTuple):
-    """A record command of an authorized caller. `command_digest` identifies it within its key."""
+    """A record command of an authorized caller. `command_digest` identifies it within its key.
+
+    `detected` goes with a save: what the search index found.
+    """
 
     partition: Partition
     author: Author
     idempotency_key: str
     operation: RecordOperation
     command_digest: str
+    detected: Detected = NOTHING_DETECTED
 
 
 class RelationSubmission(NamedTuple):
@@ -34,6 +40,21 @@ class RelationSubmission(NamedTuple):
     idempotency_key: str
     operation: RelationOperation
     command_digest: str
+
+
+class JudgmentSubmission(NamedTuple):
+    """A judgment command of an authorized caller, or `item` of a batch of verdicts.
+
+    The timer's sweep has an author that nobody is shown.
+    """
+
+    partition: Partition
+    author: Author
+    idempotency_key: str
+    operation: JudgmentOperation
+    command_digest: str
+    item: int | None = None
+    by_timer: bool = False
 
 
 class CredentialSubmission(NamedTuple):
@@ -67,8 +88,8 @@ class ActivationSubmission(NamedTuple):
 
 
 MemorySubmission = RecordSubmission | RelationSubmission
-Submission = MemorySubmission | CredentialSubmission | CheckpointSubmission | ActivationSubmission
-Outcome = Receipt | Credential | CheckpointReceipt | JournalHead | Refusal | Failure
+Submission = MemorySubmission | JudgmentSubmission | CredentialSubmission | CheckpointSubmission | ActivationSubmission
+Outcome = Receipt | JudgmentEvent | Credential | CheckpointReceipt | JournalHead | Refusal | Failure
 
 
 class Ticket:

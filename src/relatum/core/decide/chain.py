@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 from relatum.core import digests
 from relatum.core.events import Head, Stamp
@@ -27,6 +27,14 @@ class Journaling(TypedDict):
     nonces: tuple[bytes, ...]
 
 
+class Asked(NamedTuple):
+    """A command on its way: the client's name for it, what identifies it under that name, and the outside world."""
+
+    idempotency_key: str
+    command_digest: str
+    stamp: Stamp
+
+
 def linked(head: Head, partition: Partition, stamp: Stamp) -> Link:
     """The event that follows `head`; the partition's first event names the partition."""
     return Link(
@@ -38,9 +46,16 @@ def linked(head: Head, partition: Partition, stamp: Stamp) -> Link:
     )
 
 
-def journaling(head: Head, stream: Stream, stamp: Stamp) -> Journaling:
-    """One entry in `stream`, which is activated if it wasn't."""
+def journaling(head: Head, stamp: Stamp, *streams: Stream) -> Journaling:
+    """One entry for each of `streams`, in order; a stream that wasn't active is activated."""
     journal_ids: dict[Stream, str] = {}
-    if stream not in head.streams:
-        journal_ids[stream] = uuid7(stamp.at_millis, digests.draw(stamp.entropy, "journal", 10))
-    return Journaling(journal_ids=journal_ids, nonces=(digests.draw(stamp.entropy, "nonce", 16),))
+    for stream in streams:
+        if stream not in head.streams and stream not in journal_ids:
+            entropy = digests.draw(stamp.entropy, _numbered("journal", len(journal_ids)), 10)
+            journal_ids[stream] = uuid7(stamp.at_millis, entropy)
+    nonces = tuple(digests.draw(stamp.entropy, _numbered("nonce", place), 16) for place in range(len(streams)))
+    return Journaling(journal_ids=journal_ids, nonces=nonces)
+
+
+def _numbered(label: str, place: int) -> str:
+    return f"{label}/{place}" if place else label

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from relatum import limits
 from relatum.core import text
-from relatum.core.commands import CreateRecord, DeriveRecord, RecordOperation, ReviewRecord, ReviseRecord
+from relatum.core.commands import (
+    CreateRecord,
+    DeriveRecord,
+    RecordOperation,
+    ReviewRecord,
+    ReviseRecord,
+    SaveRecord,
+)
 from relatum.core.records import Derivation, RecordInput, RecordProvenance
 
 
@@ -12,13 +19,15 @@ def broken_rule(operation: RecordOperation, idempotency_key: str) -> str | None:
     """The first static rule that a command breaks, in words; None for a sound command."""
     if not text.is_idempotency_key(idempotency_key):
         return "the idempotency key must be 1 to 256 bytes, not blank, without control characters"
-    if not isinstance(operation, CreateRecord | DeriveRecord) and operation.expected_revision < 1:
+    if not isinstance(operation, CreateRecord | DeriveRecord | SaveRecord) and operation.expected_revision < 1:
         return "expected_revision starts at 1"
     if isinstance(operation, ReviewRecord) and not text.is_evidence_ref(operation.evidence_ref):
         return "evidence_ref must be 1 to 2048 bytes, not blank, without control characters"
     if isinstance(operation, DeriveRecord):
         return _record_problem(operation.record) or _derivation_problem(operation.derivation)
-    if isinstance(operation, CreateRecord | ReviseRecord):
+    if isinstance(operation, SaveRecord) and not 0 <= (operation.candidates_max or 0) <= limits.CANDIDATES_MAX:
+        return "candidates_max must lie between 0 and 25"
+    if isinstance(operation, CreateRecord | ReviseRecord | SaveRecord):
         return _record_problem(operation.record)
     return None
 

@@ -29,10 +29,11 @@ def _input_problem(given: RelationInput) -> str | None:
     begins, ends = given.valid_from_millis, given.valid_until_millis
     if begins is not None and ends is not None and begins >= ends:
         return "valid_from_millis must lie before valid_until_millis"
-    return _provenance_problem(given.provenance) or _evidence_problem(given)
+    return provenance_problem(given.provenance) or _evidence_problem(given)
 
 
-def _provenance_problem(provenance: Provenance) -> str | None:
+def provenance_problem(provenance: Provenance) -> str | None:
+    """What is wrong with how an assertion came about."""
     if not (text.is_method(provenance.method) and text.is_method(provenance.method_revision)):
         return "method and method_revision must be 1 to 256 bytes, not blank, without control characters"
     if not text.is_evidence_ref(provenance.evidence_ref):

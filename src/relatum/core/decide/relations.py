@@ -15,11 +15,14 @@ from relatum.core.commands import (
     RetireRelation,
     ReviewRelation,
 )
+from relatum.core.consequences import Consequences
 from relatum.core.decide.chain import journaling, linked
 from relatum.core.decide.relation_rules import broken_rule
+from relatum.core.decide.verdicts import standing_effects
 from relatum.core.eligibility import Evaluator
 from relatum.core.events import RelationEvent, Stamp
 from relatum.core.ids import uuid7
+from relatum.core.journal import streams_of
 from relatum.core.kinds import REGISTRY
 from relatum.core.receipts import RelationReceipt
 from relatum.core.relations import RelationInput, StoredRelation
@@ -130,6 +133,10 @@ def _accept(
     canonical = encode(after)
     if len(canonical) > limits.RELATION_BYTES_MAX:
         return invalid("the stored relation would be over 16 KiB")
+    effects = () if before is None else standing_effects(state, before, after)
+    if isinstance(effects, Refusal):
+        return effects
+    consequences = Consequences(standings=effects) if effects else None
     head = state.head()
     receipt = RelationReceipt(
         contract_version=1,
@@ -150,6 +157,7 @@ def _accept(
         operation=operation,
         receipt=digests.sealed_receipt(state.workspace_id, receipt),
         **linked(head, state.partition, stamp),
-        **journaling(head, RELATIONS, stamp),
+        **journaling(head, stamp, RELATIONS, *streams_of(consequences)),
+        consequences=consequences,
     )
     return RelationDecision(event, before, after, canonical)

@@ -5,30 +5,44 @@ from __future__ import annotations
 from typing import assert_never
 
 from relatum.core import journal
-from relatum.core.changes import JournalHead, RecordChange, RecordEntry, RelationChange, RelationEntry
+from relatum.core.candidates import Orphaned
+from relatum.core.changes import RecordChange, RelationChange
 from relatum.core.decide.activations import ActivationDecision
 from relatum.core.decide.checkpoints import CheckpointDecision
 from relatum.core.decide.credentials import CredentialDecision
-from relatum.core.decide.records import RecordDecision
+from relatum.core.decide.judgments import JudgmentDecision
+from relatum.core.decide.record_events import RecordDecision
 from relatum.core.decide.relations import RelationDecision
 from relatum.core.events import (
     CredentialIssued,
     Event,
     Head,
+    JudgmentEvent,
     RecordCreated,
     RecordDeleted,
     RecordDerived,
     RecordReviewed,
     RecordRevised,
+    RecordSaved,
+    StandingSet,
 )
-from relatum.core.ids import uuid_bytes
-from relatum.core.relations import StoredRelation
-from relatum.core.streams import RECORDS, RELATIONS, Stream
+from relatum.core.ids import Author
+from relatum.core.parts import receipt_family
+from relatum.core.standings import StandingChange
+from relatum.core.stored_judgments import SweepRun
+from relatum.core.streams import RECORDS
 from relatum.store import keys, rows
-from relatum.store.keys import Table, Use
+from relatum.store.keys import Use
+from relatum.store.projection.candidates import erase_words
+from relatum.store.projection.consequences import stage_consequences
+from relatum.store.projection.journaling import journaled
+from relatum.store.projection.relations import stage_relation
 from relatum.store.projection.staging import Staging
+from relatum.store.projection.standings import free_topic, hold_topic, stage_standing, unpin_deleted
 
-Decision = RecordDecision | RelationDecision | CredentialDecision | ActivationDecision | CheckpointDecision
+Decision = (
+    RecordDecision | RelationDecision | CredentialDecision | ActivationDecision | CheckpointDecision | JudgmentDecision
+)
 
 
 def project(staging: Staging, decision: Decision) -> None:
@@ -45,88 +59,85 @@ def project(staging: Staging, decision: Decision) -> None:
             staging.advance(event, Head(streams={**head.streams, event.stream: tip}))
         case CheckpointDecision():
             _checkpoint(staging, decision)
+        case JudgmentDecision():
+            _judgment(staging, decision)
         case _:
             assert_never(decision)
 
 
 def _relation(staging: Staging, decision: RelationDecision) -> None:
-    event, before, after = decision.event, decision.before, decision.after
-    receipt, k = event.receipt, staging.keys
-    version = rows.Version(event.sequence, bytes.fromhex(receipt.relation_digest), decision.canonical).pack()
-    staging.put(k.relation(after.relation_id), version)
-    staging.put(k.relation_revision(after.relation_id, after.revision), version)
-    if before is None:
-        _relation_uses(staging, after)
-    _index(staging, before is not None and before.indexed, after)
-    _receipt(
-        staging, "relation", event.author.subject_id, receipt.idempotency_key, event.sequence, receipt.command_digest
-    )
-    change = journal.relation_change(receipt, after.input)
-    staging.advance(event, _journaled(staging, RELATIONS, event, change))
-
-
-def _relation_uses(staging: Staging, relation: StoredRelation) -> None:
-    given, k, own = relation.input, staging.keys, relation.relation_id
-    staging.put(k.dependent(given.source.record_id, Use.SOURCE, own), rows.pack_u64(given.source.revision))
-    staging.put(k.dependent(given.target.record_id, Use.TARGET, own), rows.pack_u64(given.target.revision))
-    for ref in given.evidence_sources:
-        staging.put(k.dependent(ref.record_id, Use.EVIDENCE, own), rows.pack_u64(ref.revision))
-
-
-def _index(staging: Staging, was_indexed: bool, after: StoredRelation) -> None:
-    if after.indexed == was_indexed:
-        return
-    given, own = after.input, after.relation_id
-    forward, backward = rows.pack_adjacency(given.kind, given.target), rows.pack_adjacency(given.kind, given.source)
-    staging.index(Table.OUTGOING, given.source, own, forward, present=after.indexed)
-    staging.index(Table.INCOMING, given.target, own, backward, present=after.indexed)
+    event, after = decision.event, decision.after
+    receipt = event.receipt
+    stage_relation(staging, receipt, decision.before, after, decision.canonical)
+    _receipt(staging, event.author, receipt.idempotency_key, event, receipt.command_digest)
+    changes = [journal.relation_change(receipt, after.input), *stage_consequences(staging, event, None)]
+    staging.advance(event, journaled(staging, event, changes))
 
 
 def _record(staging: Staging, decision: RecordDecision) -> None:
     event, after = decision.event, decision.after
-    receipt, operation, k = event.receipt, event.operation, staging.keys
-    record_id, revision = after.record_id, after.revision
-    version = rows.Version(event.sequence, bytes.fromhex(receipt.record_digest), decision.canonical).pack()
+    receipt, operation, record_id = event.receipt, event.operation, after.record_id
+    if isinstance(operation, StandingSet):
+        change = StandingChange(record_id=record_id, action=operation.action)
+        stage_standing(staging, change, event.committed_at_millis)
+        changes: list[RecordChange | RelationChange] = []
+    else:
+        changes = _revision(staging, decision)
+    _receipt(staging, event.author, receipt.idempotency_key, event, receipt.command_digest)
+    staging.advance(event, journaled(staging, event, [journal.record_change(receipt), *changes]))
+
+
+def _revision(staging: Staging, decision: RecordDecision) -> list[RecordChange | RelationChange]:
+    """The rows of a new revision and of what comes with it; the changes besides its own."""
+    event, after, k = decision.event, decision.after, staging.keys
+    operation, record_id, revision = event.operation, after.record_id, after.revision
+    current = staging.standing(record_id).state == "current"
+    if isinstance(operation, RecordRevised | RecordDeleted) and current:
+        free_topic(staging, record_id)
+    version = rows.Version(event.sequence, bytes.fromhex(event.receipt.record_digest), decision.canonical).pack()
     staging.put(k.record(record_id), version)
     staging.put(k.record_revision(record_id, revision), version)
     staging.put(k.header(record_id, revision), rows.Completeness().pack())
+    if decision.payload is not None:
+        staging.put(k.payload(record_id, revision), rows.PAYLOAD.encode(decision.payload))
+    changes = stage_consequences(staging, event, None)
     match operation:
-        case RecordCreated():
-            _hold_topic(staging, decision)
+        case RecordCreated() | RecordSaved():
+            hold_topic(staging, record_id)
         case RecordDerived():
-            _hold_topic(staging, decision)
+            hold_topic(staging, record_id)
             for ref in operation.derivation.sources:
                 staging.put(k.dependent(ref.record_id, Use.DERIVED, record_id), rows.pack_u64(ref.revision))
         case RecordRevised():
-            _free_topic(staging, record_id, revision - 1)
-            _hold_topic(staging, decision)
+            if current:
+                hold_topic(staging, record_id)
         case RecordDeleted():
-            _free_topic(staging, record_id, revision - 1)
             staging.delete_all(k.payloads(record_id))
-        case RecordReviewed():
+            erase_words(staging, record_id)
+            unpin_deleted(staging, record_id)
+        case RecordReviewed() | StandingSet():
             pass
         case _:
             assert_never(operation)
-    if decision.payload is not None:
-        staging.put(k.payload(record_id, revision), rows.PAYLOAD.encode(decision.payload))
-    _receipt(
-        staging, "record", event.author.subject_id, receipt.idempotency_key, event.sequence, receipt.command_digest
-    )
     _workspace(staging)
-    staging.advance(event, _journaled(staging, RECORDS, event, journal.record_change(receipt)))
+    return changes
 
 
-def _hold_topic(staging: Staging, decision: RecordDecision) -> None:
-    payload = decision.payload.payload if decision.payload else None
-    if payload is not None and payload.topic_key is not None:
-        staging.put(staging.keys.topic(payload.topic_key), uuid_bytes(decision.after.record_id))
+def _judgment(staging: Staging, decision: JudgmentDecision) -> None:
+    event = decision.event
+    changes = stage_consequences(staging, event, decision.words)
+    if isinstance(event.operation, SweepRun):
+        _swept(staging, event, event.operation)
+    _receipt(staging, event.author, event.idempotency_key, event, event.command_digest)
+    staging.advance(event, journaled(staging, event, changes))
 
 
-def _free_topic(staging: Staging, record_id: str, revision: int) -> None:
-    version = staging.record_revision(record_id, revision)
-    topic = None if version is None else staging.topic_of(record_id, version.meta.payload_revision)
-    if topic is not None:
-        staging.delete(staging.keys.topic(topic))
+def _swept(staging: Staging, event: JudgmentEvent, run: SweepRun) -> None:
+    """Where an undo finds what a run did."""
+    changes = event.consequences.candidates if event.consequences else ()
+    operations = [change.operation_id for change in changes if isinstance(change, Orphaned)]
+    for target_id in (run.run_id, *operations):
+        staging.put(staging.keys.swept(target_id), rows.pack_u64(event.sequence))
 
 
 def _workspace(staging: Staging) -> None:
@@ -155,32 +166,13 @@ def _checkpoint(staging: Staging, decision: CheckpointDecision) -> None:
     row = rows.CHECKPOINT.encode(rows.StoredCheckpoint(sequence=event.sequence, checkpoint=after))
     staging.put(k.checkpoint(event.stream, subject_id, after.consumer_id), row)
     staging.put(k.checkpoint_revision(event.stream, subject_id, after.consumer_id, after.revision), row)
-    _receipt(staging, "checkpoint", subject_id, event.command.idempotency_key, event.sequence, event.command_digest)
+    _receipt(staging, event.author, event.command.idempotency_key, event, event.command_digest)
     staging.advance(event, staging.head())
 
 
-def _receipt(staging: Staging, family: str, subject_id: str, key: str, sequence: int, command_digest: str) -> None:
-    staging.put(staging.keys.receipt(family, subject_id, key), rows.ReceiptPointer(sequence, command_digest).pack())
-    staging.put(staging.keys.receipt_witness(family, subject_id, key), rows.pack_u64(sequence))
-
-
-def _journaled(staging: Staging, stream: Stream, event: Event, change: RecordChange | RelationChange) -> Head:
-    """Stages the journal entry of `change`; the head with the stream's new tip."""
-    head = staging.head()
-    tip = _tip(staging, stream, event)
-    nonce = event.nonces[0]
-    extended = journal.extended(staging.workspace_id, stream, tip, nonce, change)
-    key = staging.keys.journal_entry(stream, extended.sequence)
-    sequence, prefix_digest = event.sequence, extended.prefix_digest
-    if isinstance(change, RelationChange):
-        entry = RelationEntry(commit_sequence=sequence, nonce=nonce, prefix_digest=prefix_digest, change=change)
-        staging.put(key, rows.RELATION_ENTRY.encode(entry))
-    else:
-        other = RecordEntry(commit_sequence=sequence, nonce=nonce, prefix_digest=prefix_digest, change=change)
-        staging.put(key, rows.RECORD_ENTRY.encode(other))
-    return Head(streams={**head.streams, stream: extended})
-
-
-def _tip(staging: Staging, stream: Stream, event: Event) -> JournalHead:
-    tip = staging.tip(stream)
-    return tip if tip is not None else journal.opened(staging.workspace_id, stream, event.journal_ids[stream])
+def _receipt(staging: Staging, author: Author, key: str, event: Event, command_digest: str) -> None:
+    family, subject_id = receipt_family(event), author.subject_id
+    staging.put(
+        staging.keys.receipt(family, subject_id, key), rows.ReceiptPointer(event.sequence, command_digest).pack()
+    )
+    staging.put(staging.keys.receipt_witness(family, subject_id, key), rows.pack_u64(event.sequence))

@@ -8,11 +8,13 @@ from __future__ import annotations
 from typing import assert_never
 
 from relatum.core import digests, journal, transitions
+from relatum.core.candidates import Words
 from relatum.core.canonical import encode
 from relatum.core.decide.activations import ActivationDecision
 from relatum.core.decide.checkpoints import CheckpointDecision
 from relatum.core.decide.credentials import CredentialDecision
-from relatum.core.decide.records import RecordDecision
+from relatum.core.decide.judgments import JudgmentDecision
+from relatum.core.decide.record_events import RecordDecision
 from relatum.core.decide.relations import RelationDecision
 from relatum.core.events import (
     ActivationEvent,
@@ -20,8 +22,13 @@ from relatum.core.events import (
     CredentialEvent,
     CredentialIssued,
     Event,
+    JudgmentEvent,
+    RecordCreated,
+    RecordDerived,
     RecordEvent,
+    RecordSaved,
     RelationEvent,
+    StandingSet,
 )
 from relatum.core.records import PayloadRow
 from relatum.errors import StorageInconsistency
@@ -29,6 +36,9 @@ from relatum.store import rows
 from relatum.store.partition import PartitionReader
 from relatum.store.projection.apply import Decision, project
 from relatum.store.projection.staging import Staging
+
+Erasable = PayloadRow | Words
+"""What an event brought that a deletion may have erased since."""
 
 
 def rebuild(source: PartitionReader, target: Staging) -> int:
@@ -47,7 +57,7 @@ def rebuild(source: PartitionReader, target: Staging) -> int:
     return tip.sequence
 
 
-def apply_event(target: Staging, event: Event, payload: PayloadRow | None) -> None:
+def apply_event(target: Staging, event: Event, payload: Erasable | None) -> None:
     """Stages the rows of the next event of a partition, given the erasable row it brought if that still exists."""
     head = target.head()
     if event.sequence != head.sequence + 1 or event.previous != head.event_digest:
@@ -55,18 +65,19 @@ def apply_event(target: Staging, event: Event, payload: PayloadRow | None) -> No
     project(target, replay(target, event, payload))
 
 
-def replay(target: Staging, event: Event, payload: PayloadRow | None) -> Decision:
+def replay(target: Staging, event: Event, payload: Erasable | None) -> Decision:
     """The decision that an event records, from the state before it."""
     at_millis, author = event.committed_at_millis, event.author
     match event:
         case RecordEvent():
-            known = None if event.receipt.revision == 1 else target.record(event.record_id)
+            new = isinstance(event.operation, RecordCreated | RecordSaved | RecordDerived)
+            known = None if new else target.record(event.record_id)
             record = transitions.record_after(
                 known.meta if known else None, event.operation, event.record_id, at_millis, author
             )
             canonical = encode(record)
             _agree(digests.record_digest(canonical), event.receipt.record_digest)
-            return RecordDecision(event, record, canonical, payload)
+            return RecordDecision(event, record, canonical, payload if isinstance(payload, PayloadRow) else None)
         case RelationEvent():
             current = None if event.receipt.revision == 1 else target.relation(event.relation_id)
             before = current.relation if current else None
@@ -90,6 +101,8 @@ def replay(target: Staging, event: Event, payload: PayloadRow | None) -> Decisio
             after = transitions.checkpoint_after(target.workspace_id, event.stream, saved, command, at_millis, author)
             _agree(bytes.fromhex(after.checkpoint_digest), event.receipt.checkpoint.checkpoint_digest)
             return CheckpointDecision(event, after)
+        case JudgmentEvent():
+            return JudgmentDecision(event, payload if isinstance(payload, Words) else None)
         case _:
             assert_never(event)
 
@@ -99,8 +112,10 @@ def _agree(digest: bytes, stated: str) -> None:
         raise StorageInconsistency("an event does not lead to the digest of its receipt")
 
 
-def _payload_of(source: PartitionReader, event: Event) -> PayloadRow | None:
-    if not isinstance(event, RecordEvent):
-        return None
+def _payload_of(source: PartitionReader, event: Event) -> Erasable | None:
+    if isinstance(event, JudgmentEvent):
+        return source.words(event.sequence)
+    if not isinstance(event, RecordEvent) or isinstance(event.operation, StandingSet):
+        return None  # a change of standing brings no row of its own, and shares its revision with the row that did
     body = source.body(source.keys.payload(event.record_id, event.receipt.revision))
     return None if body is None else rows.PAYLOAD.decode(body)

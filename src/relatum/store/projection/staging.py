@@ -112,9 +112,12 @@ class Staging(PartitionReader):
         moved = rows.Completeness(count_out, sum_out, count_in, sum_in)
         self.put(self.keys.header(end.record_id, end.revision), moved.pack())
 
-    def topic_of(self, record_id: str, revision: int) -> str | None:
-        """The topic slot that a stored payload asks for; None where there is none or the payload was erased."""
-        body = self.body(self.keys.payload(record_id, revision))
+    def wanted_topic(self, record_id: str) -> str | None:
+        """The topic slot that a record's content asks for; None where there is none or the content was erased."""
+        version = self.record(record_id)
+        if version is None or version.meta.state == "deleted":
+            return None
+        body = self.body(self.keys.payload(record_id, version.meta.payload_revision))
         payload = None if body is None else rows.PAYLOAD.decode(body).payload
         return None if payload is None else payload.topic_key
 

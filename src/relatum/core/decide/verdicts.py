@@ -1,0 +1,211 @@
+"""The rule of verdicts: which relation a verdict makes, which it retires, and what it does to a standing.
+
+Used by verdicts on candidates and by comparison, by a save that takes a topic slot, and by every change of a relation
+that came from a verdict (judgments.md, verdicts).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from relatum.core import digests, transitions
+from relatum.core.candidates import Judged, Marker
+from relatum.core.canonical import encode
+from relatum.core.commands import AssertRelation, RelationOperation, RetireRelation
+from relatum.core.consequences import Consequences, RelationPart
+from relatum.core.events import Stamp
+from relatum.core.ids import Ref, uuid7
+from relatum.core.kinds import REGISTRY, Kind
+from relatum.core.receipts import RelationAction, RelationReceipt
+from relatum.core.records import Proof
+from relatum.core.relations import Provenance, RelationInput, StoredRelation
+from relatum.core.standings import StandingChange, Supersession
+from relatum.core.state import PartitionState, RecordVersion
+from relatum.errors import Refusal, invalid, stale
+
+
+class Given(NamedTuple):
+    """A verdict on its way: what was said, by which command."""
+
+    kind: Kind
+    source: RecordVersion
+    target: RecordVersion
+    provenance: Provenance
+    idempotency_key: str
+    command_digest: str
+    marker: Marker = "agent"
+    candidate_id: str | None = None
+    confidence: float | None = None
+    words: Proof | None = None
+
+
+class Ruled(NamedTuple):
+    """What a verdict brings about, and the receipt of the relation that says it."""
+
+    consequences: Consequences
+    receipt: RelationReceipt
+
+
+def default_provenance(evidence_ref: str) -> Provenance:
+    """What is said of a verdict that does not say how it came about."""
+    return Provenance(origin="tool_observation", method="judgment", method_revision="1", evidence_ref=evidence_ref)
+
+
+def judged(state: PartitionState, given: Given, stamp: Stamp) -> Ruled | Refusal:
+    """What a verdict on two retained records brings about, or why it can't be."""
+    row = REGISTRY[given.kind]
+    source, target = given.source.meta, given.target.meta
+    if (source.facts.type, target.facts.type) != (row.source_type, row.target_type):
+        return invalid("the verdict does not go with the types of its ends")
+    earlier_id = state.verdict_between(source.record_id, target.record_id)
+    superseded_by = state.standing(target.record_id).superseded_by
+    if given.kind == "supersedes":
+        if superseded_by is not None and superseded_by.record_id == source.record_id:
+            return _repeated(state, superseded_by.relation_id, given, stamp)
+        if not (is_fit(state, given.source) and is_fit(state, given.target)):
+            return stale("a record supersedes another only while both are active and current")
+    parts: list[RelationPart] = []
+    standings: list[StandingChange] = []
+    if earlier_id is not None:
+        retired = _retired(state, earlier_id, given, stamp)
+        if retired is not None:
+            parts.append(retired)
+            if superseded_by is not None and superseded_by.relation_id == earlier_id:
+                if not can_return(state, target.record_id):
+                    return stale("the topic slot of the record that would be current again is held by another")
+                standings.append(StandingChange(record_id=target.record_id, action="reinstated"))
+    asserted = _asserted(state, given, stamp)
+    parts.append(asserted)
+    if given.kind == "supersedes":
+        by = Supersession(record_id=source.record_id, relation_id=asserted.relation_id)
+        standings.append(StandingChange(record_id=target.record_id, action="superseded", by=by))
+    consequences = Consequences(
+        relations=tuple(parts),
+        standings=tuple(standings),
+        candidates=_closing(given, asserted.relation_id),
+        words=given.words,
+    )
+    return Ruled(consequences, asserted.receipt)
+
+
+def is_fit(state: PartitionState, version: RecordVersion) -> bool:
+    """Active and current."""
+    return version.meta.state == "active" and state.standing(version.meta.record_id).state == "current"
+
+
+def can_return(state: PartitionState, record_id: str) -> bool:
+    """Whether a record may be current again: its topic slot, if it has one, is free or its own."""
+    topic = state.topic_of_record(record_id)
+    return topic is None or state.topic_holder(topic) in (None, record_id)
+
+
+def standing_effects(
+    state: PartitionState, before: StoredRelation, after: StoredRelation
+) -> tuple[StandingChange, ...] | Refusal:
+    """What a change of a relation does to the standing of its target: nothing, unless a verdict made it one.
+
+    A verdict that loses its place gives the target its standing back; one that gets it again must pass its rule again.
+    """
+    if before.indexed == after.indexed or after.input.kind != "supersedes":
+        return ()
+    if state.verdict(after.relation_id) is None:
+        return ()
+    source_id, target_id = after.input.source.record_id, after.input.target.record_id
+    if before.indexed:
+        by = state.standing(target_id).superseded_by
+        if by is None or by.relation_id != after.relation_id:
+            return ()
+        if not can_return(state, target_id):
+            return stale("the topic slot of the record that would be current again is held by another")
+        return (StandingChange(record_id=target_id, action="reinstated"),)
+    ends = state.record(source_id), state.record(target_id)
+    if not all(end is not None and is_fit(state, end) for end in ends):
+        return stale("a record supersedes another only while both are active and current")
+    by = Supersession(record_id=source_id, relation_id=after.relation_id)
+    return (StandingChange(record_id=target_id, action="superseded", by=by),)
+
+
+def _repeated(state: PartitionState, relation_id: str, given: Given, stamp: Stamp) -> Ruled:
+    """A verdict that was given before closes its candidate and does nothing else."""
+    version = state.relation(relation_id)
+    assert version is not None, "a superseded record names the relation that says so"
+    closing = _closing(given, relation_id)
+    consequences = Consequences(candidates=closing, words=given.words if closing else None)
+    return Ruled(consequences, _receipt(state, version.relation, "asserted", given, stamp))
+
+
+def _closing(given: Given, relation_id: str) -> tuple[Judged, ...]:
+    if given.candidate_id is None:
+        return ()
+    closed = Judged(
+        candidate_id=given.candidate_id,
+        kind=given.kind,
+        relation_id=relation_id,
+        marker=given.marker,
+        confidence=given.confidence,
+    )
+    return (closed,)
+
+
+def _asserted(state: PartitionState, given: Given, stamp: Stamp) -> RelationPart:
+    source, target = given.source.meta, given.target.meta
+    relation = RelationInput(
+        source=Ref(record_id=source.record_id, revision=source.revision),
+        target=Ref(record_id=target.record_id, revision=target.revision),
+        kind=given.kind,
+        provenance=given.provenance,
+    )
+    relation_id = uuid7(stamp.at_millis, digests.draw(stamp.entropy, "relation", 10))
+    return _part(state, AssertRelation(relation=relation), None, relation_id, given, stamp)
+
+
+def _retired(state: PartitionState, relation_id: str, given: Given, stamp: Stamp) -> RelationPart | None:
+    version = state.relation(relation_id)
+    if version is None or version.relation.state == "retired":
+        return None
+    state.verify_relation(version)
+    operation = RetireRelation(
+        relation_id=relation_id,
+        expected_revision=version.relation.revision,
+        evidence_ref=given.provenance.evidence_ref,
+    )
+    return _part(state, operation, version.relation, relation_id, given, stamp)
+
+
+def _part(
+    state: PartitionState,
+    operation: RelationOperation,
+    before: StoredRelation | None,
+    relation_id: str,
+    given: Given,
+    stamp: Stamp,
+) -> RelationPart:
+    after = transitions.relation_after(before, operation, relation_id, stamp.at_millis, stamp.author)
+    asserts = before is None
+    return RelationPart(
+        relation_id=relation_id,
+        operation=operation,
+        receipt=_receipt(state, after, transitions.RELATION_ACTIONS[type(operation)], given, stamp),
+        candidate_id=given.candidate_id if asserts else None,
+        confidence=given.confidence if asserts else None,
+    )
+
+
+def _receipt(
+    state: PartitionState, relation: StoredRelation, action: RelationAction, given: Given, stamp: Stamp
+) -> RelationReceipt:
+    receipt = RelationReceipt(
+        contract_version=1,
+        idempotency_key=given.idempotency_key,
+        relation_id=relation.relation_id,
+        revision=relation.revision,
+        action=action,
+        author=stamp.author,
+        committed_at_millis=stamp.at_millis,
+        evidence_ref=given.provenance.evidence_ref,
+        relation_digest=digests.relation_digest(encode(relation)).hex(),
+        command_digest=given.command_digest,
+        receipt_digest="",
+        commit_sequence=state.head().sequence + 1,
+    )
+    return digests.sealed_receipt(state.workspace_id, receipt)

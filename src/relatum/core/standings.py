@@ -1,0 +1,94 @@
+"""The standing of a record: current, superseded or archived, and whether it is pinned (views.md).
+
+It lies beside the record and not in it: a change of standing makes no revision, so relations to the record stay valid.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec.structs import replace
+
+from relatum.core.wire import Closed, Sparse, Uuid
+
+StandingState = Literal["current", "superseded", "archived"]
+StandingAction = Literal["superseded", "reinstated", "archived", "unarchived", "pinned", "unpinned"]
+"""What can happen to a standing, as the record stream tells it."""
+
+StandingCommandAction = Literal["archived", "unarchived", "pinned", "unpinned"]
+"""Those that a command asks for; the others follow from verdicts."""
+
+Outcome = Literal["affirmed", "refuted"]
+"""What a confirmation may say."""
+
+
+class Supersession(Closed, frozen=True, kw_only=True):
+    """Who superseded a record, and the relation that says so."""
+
+    record_id: Uuid
+    relation_id: Uuid
+
+
+class Standing(Sparse, frozen=True, kw_only=True):
+    """A record's standing as stored, with its last confirmations. The default is that of a record nobody touched."""
+
+    superseded_by: Supersession | None = None
+    archived: bool = False
+    pinned_at_millis: int | None = None
+    affirmed_at_millis: int | None = None
+    refuted_at_millis: int | None = None
+
+    @property
+    def state(self) -> StandingState:
+        """One word for it: a record that is both is superseded."""
+        if self.superseded_by is not None:
+            return "superseded"
+        return "archived" if self.archived else "current"
+
+
+class StandingChange(Sparse, frozen=True, kw_only=True):
+    """One change of a record's standing. `by` goes with `superseded` alone."""
+
+    record_id: Uuid
+    action: StandingAction
+    by: Supersession | None = None
+
+
+class Confirmation(Sparse, frozen=True, kw_only=True):
+    """Somebody looked at a record and found it true or false."""
+
+    record_id: Uuid
+    outcome: Outcome
+
+
+class StandingView(Closed, frozen=True, kw_only=True):
+    """A standing as answered, beside the record."""
+
+    state: StandingState
+    pinned: bool
+    superseded_by: Uuid | None
+    replaces: tuple[Uuid, ...]
+
+
+def standing_after(before: Standing, change: StandingChange, at_millis: int) -> Standing:
+    """The standing that a change leaves."""
+    match change.action:
+        case "superseded":
+            return replace(before, superseded_by=change.by)
+        case "reinstated":
+            return replace(before, superseded_by=None)
+        case "archived":
+            return replace(before, archived=True)
+        case "unarchived":
+            return replace(before, archived=False)
+        case "pinned":
+            return replace(before, pinned_at_millis=at_millis)
+        case "unpinned":
+            return replace(before, pinned_at_millis=None)
+
+
+def confirmed(before: Standing, outcome: Outcome, at_millis: int) -> Standing:
+    """The standing that a confirmation leaves."""
+    if outcome == "affirmed":
+        return replace(before, affirmed_at_millis=at_millis)
+    return replace(before, refuted_at_millis=at_millis)

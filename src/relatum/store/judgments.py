@@ -1,0 +1,125 @@
+"""What judgments have left in a partition: standings, candidates, verdicts, and the words of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from relatum.core.candidates import Candidate, Orphaned, Status, Words
+from relatum.core.events import JudgmentEvent
+from relatum.core.ids import uuid_text
+from relatum.core.standings import Standing
+from relatum.core.stored_judgments import SweepRun
+from relatum.core.verdicts import StoredVerdict
+from relatum.errors import StorageInconsistency
+from relatum.store import rows
+from relatum.store.keys import Table, beyond
+from relatum.store.partition_rows import PartitionRows
+
+_UNTOUCHED = Standing()
+
+
+class JudgmentReader(PartitionRows):
+    """Typed access to the judgments of one partition."""
+
+    # Standings
+
+    def standing(self, record_id: str) -> Standing:
+        """A record's standing; the default where nothing was ever changed."""
+        body = self.body(self.keys.standing(record_id))
+        return _UNTOUCHED if body is None else rows.STANDING.decode(body)
+
+    def pinned(self) -> list[str]:
+        """The ids of pinned records, at most 20, in the order of their creation."""
+        prefix = self.keys.table(Table.PINNED)
+        return [uuid_text(key[-16:]) for key, row in self._under(prefix)]
+
+    def pins(self) -> int:
+        """How many records are pinned."""
+        return len(self.pinned())
+
+    def replaces(self, record_id: str) -> Iterator[tuple[str, rows.Replaced]]:
+        """What a record has superseded, in the order of creation, each with how."""
+        for key, body in self._under(self.keys.replaced(record_id)):
+            yield uuid_text(key[-16:]), rows.unpack_replaced(body)
+
+    def replaced_for_topic(self, record_id: str) -> str | None:
+        """The record whose topic slot a record took over; None where it took a free one."""
+        return next((other for other, how in self.replaces(record_id) if how.for_topic), None)
+
+    # Candidates
+
+    def candidate(self, candidate_id: str) -> Candidate | None:
+        """A candidate, whatever its status."""
+        body = self.body(self.keys.candidate(candidate_id))
+        if body is None:
+            return None
+        candidate = rows.CANDIDATE.decode(body)
+        if candidate.candidate_id != candidate_id:
+            raise StorageInconsistency("a row lies under a foreign key")
+        return candidate
+
+    def pending_between(self, one_id: str, other_id: str) -> str | None:
+        """The pending candidate of an unordered pair."""
+        body = self.body(self.keys.candidate_pair(one_id, other_id))
+        return None if body is None else rows.unpack_uuid(body)
+
+    def pending_since(self, before_millis: int) -> Iterator[Candidate]:
+        """Pending candidates whose age counts from before an instant, oldest first."""
+        for candidate in self.candidates("pending"):
+            if candidate.since_millis >= before_millis:
+                return
+            yield candidate
+
+    def candidates(self, status: Status) -> Iterator[Candidate]:
+        """Candidates of a status, in the order of the instant that their age counts from."""
+        for key, _ in self._under(self.keys.candidates_of_status(status)):
+            candidate = self.candidate(uuid_text(key[-16:]))
+            if candidate is None or candidate.status != status:
+                raise StorageInconsistency("a candidate does not match the list it stands in")
+            yield candidate
+
+    def candidate_ends(self, record_id: str) -> Iterator[tuple[str, rows.CandidateEnd]]:
+        """The candidates of which a record is an end, in the order of creation."""
+        for key, body in self._under(self.keys.candidate_ends(record_id)):
+            yield uuid_text(key[-16:]), rows.unpack_candidate_end(body)
+
+    def swept(self, target_id: str) -> tuple[tuple[str, str], ...]:
+        """What a run of the sweep, or one operation of it, orphaned: candidates, each with its operation."""
+        body = self.body(self.keys.swept(target_id))
+        event = None if body is None else self.event(rows.unpack_u64(body))
+        if body is None:
+            return ()
+        if not isinstance(event, JudgmentEvent) or not isinstance(event.operation, SweepRun):
+            raise StorageInconsistency("the event of a sweep is missing")
+        changes = event.consequences.candidates if event.consequences else ()
+        return tuple(
+            (change.candidate_id, change.operation_id)
+            for change in changes
+            if isinstance(change, Orphaned) and target_id in (event.operation.run_id, change.operation_id)
+        )
+
+    # Verdicts
+
+    def verdict(self, relation_id: str) -> StoredVerdict | None:
+        """The verdict that a relation came from; None for one that was asserted plainly."""
+        body = self.body(self.keys.verdict(relation_id))
+        return None if body is None else rows.VERDICT.decode(body)
+
+    def verdict_between(self, source_id: str, target_id: str) -> str | None:
+        """The relation of the last verdict on an ordered pair, whatever has become of it."""
+        body = self.body(self.keys.verdict_pair(source_id, target_id))
+        return None if body is None else rows.unpack_uuid(body)
+
+    def verdict_ends(self, record_id: str, direction: Table) -> Iterator[tuple[str, rows.VerdictEnd]]:
+        """The verdicts of which a record is the source (OUTGOING) or the target (INCOMING), oldest first."""
+        for key, body in self._under(self.keys.verdict_ends(record_id, direction)):
+            yield uuid_text(key[-16:]), rows.unpack_verdict_end(body)
+
+    def words(self, sequence: int | None) -> Words | None:
+        """What a verdict said in words; None where it said nothing, or they were erased."""
+        body = None if sequence is None else self.body(self.keys.words(sequence))
+        return None if body is None else rows.WORDS.decode(body)
+
+    def _under(self, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
+        for key, row in self.reader.scan(prefix, beyond(prefix)):
+            yield key, rows.unseal(key, row)

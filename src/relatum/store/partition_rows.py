@@ -1,0 +1,52 @@
+"""One partition over a reader: where its rows lie, its tip, and its events."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from relatum.core import digests
+from relatum.core.events import Event, Head
+from relatum.core.ids import Partition
+from relatum.errors import StorageInconsistency
+from relatum.store import rows
+from relatum.store.keys import PartitionKeys
+from relatum.store.kv import Reader
+
+
+class PartitionRows:
+    """The rows of one partition. Cheap to make; holds no resources of its own."""
+
+    def __init__(self, reader: Reader, partition: Partition) -> None:
+        self.reader = reader
+        self.partition = partition
+        self.workspace_id, self.keys = _located(partition)
+
+    def body(self, key: bytes) -> bytes | None:
+        """The checked body of a row, or None."""
+        row = self.reader.get(key)
+        return None if row is None else rows.unseal(key, row)
+
+    def require_absent(self, key: bytes, message: str) -> None:
+        """What has a trace can't be unknown: where a row is missing, the one that was written with it must be, too."""
+        if self.reader.get(key) is not None:
+            raise StorageInconsistency(message)
+
+    def head(self) -> Head:
+        """The partition's tip; a fresh one where nothing was ever accepted."""
+        body = self.body(self.keys.head)
+        if body is None:
+            self.require_absent(self.keys.partition, "the head of a partition is missing")
+            return Head()
+        return rows.HEAD.decode(body)
+
+    def event(self, sequence: int) -> Event | None:
+        """An event, by its place."""
+        body = self.body(self.keys.event(sequence))
+        return None if body is None else rows.EVENT.decode(body)
+
+
+@lru_cache(maxsize=4096)
+def _located(partition: Partition) -> tuple[str, PartitionKeys]:
+    """Workspace id and keys of a partition. Remembered: every request asks for them."""
+    workspace_id = digests.workspace_id(partition)
+    return workspace_id, PartitionKeys(workspace_id)

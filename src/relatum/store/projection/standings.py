@@ -1,0 +1,72 @@
+"""The rows of a standing: the state itself, pins, what replaces what, and the topic slot that goes with it."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from relatum.core.ids import uuid_bytes
+from relatum.core.standings import Confirmation, Standing, StandingChange, confirmed, standing_after
+from relatum.store import rows
+from relatum.store.projection.staging import Staging
+
+
+def stage_standing(staging: Staging, change: StandingChange, at_millis: int, *, for_topic: bool = False) -> None:
+    """Stages a change of standing."""
+    record_id, k = change.record_id, staging.keys
+    before = staging.standing(record_id)
+    after = standing_after(before, change, at_millis)
+    _stage(staging, record_id, after)
+    match change.action:
+        case "superseded":
+            assert change.by is not None
+            entry = k.replaced_entry(change.by.record_id, record_id)
+            staging.put(entry, rows.Replaced(change.by.relation_id, for_topic).pack())
+        case "reinstated":
+            assert before.superseded_by is not None
+            staging.delete(k.replaced_entry(before.superseded_by.record_id, record_id))
+        case "pinned":
+            staging.put(k.pinned(record_id), b"")
+        case "unpinned":
+            staging.delete(k.pinned(record_id))
+        case "archived" | "unarchived":
+            pass
+    if after.state == "current" != before.state:
+        hold_topic(staging, record_id)
+    elif before.state == "current" != after.state:
+        free_topic(staging, record_id)
+
+
+def stage_confirmation(staging: Staging, confirmation: Confirmation, at_millis: int) -> None:
+    """Stages what somebody found a record to be."""
+    before = staging.standing(confirmation.record_id)
+    _stage(staging, confirmation.record_id, confirmed(before, confirmation.outcome, at_millis))
+
+
+def unpin_deleted(staging: Staging, record_id: str) -> None:
+    """A deleted record takes up no pin."""
+    standing = staging.standing(record_id)
+    if standing.pinned_at_millis is not None:
+        _stage(staging, record_id, replace(standing, pinned_at_millis=None))
+        staging.delete(staging.keys.pinned(record_id))
+
+
+def hold_topic(staging: Staging, record_id: str) -> None:
+    """The record takes the slot that its content asks for, if any."""
+    topic = staging.wanted_topic(record_id)
+    if topic is not None:
+        staging.put(staging.keys.topic(topic), uuid_bytes(record_id))
+
+
+def free_topic(staging: Staging, record_id: str) -> None:
+    """The record gives up the slot that its content asks for, if it holds it."""
+    topic = staging.wanted_topic(record_id)
+    if topic is not None and staging.topic_holder(topic) == record_id:
+        staging.delete(staging.keys.topic(topic))
+
+
+def _stage(staging: Staging, record_id: str, standing: Standing) -> None:
+    key = staging.keys.standing(record_id)
+    if standing == Standing():
+        staging.delete(key)
+    else:
+        staging.put(key, rows.STANDING.encode(standing))
