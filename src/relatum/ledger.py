@@ -38,6 +38,9 @@ from relatum.errors import (
     invalid,
     refusal,
 )
+from relatum.judging import Judging
+from relatum.search.index import FILE_NAME as INDEX_NAME
+from relatum.search.index import SearchIndex
 from relatum.store.database import Database
 from relatum.store.replay import look_up_checkpoint
 from relatum.store.view import LedgerView
@@ -99,6 +102,7 @@ class Ledger:
         log: Log | None = None,
         queue_commands_max: int = QUEUE_COMMANDS_MAX,
         group_commands_max: int = GROUP_COMMANDS_MAX,
+        index_path: Path | None = None,
     ) -> None:
         """Takes over an open database; callers use `open` or `in_memory`."""
         self.clock = FloorClock(clock or SystemClock(), database.position.committed_at_millis)
@@ -122,6 +126,8 @@ class Ledger:
             queue_commands_max=queue_commands_max,
             group_commands_max=group_commands_max,
         )
+        self._index = SearchIndex(index_path, log)
+        self.judgments = Judging(self._committer, self.view, self._index, database.store_key, self.metrics, log)
 
     @classmethod
     def open(
@@ -149,6 +155,7 @@ class Ledger:
             log=log,
             queue_commands_max=queue_commands_max,
             group_commands_max=group_commands_max,
+            index_path=Path(directory) / INDEX_NAME,
         )
 
     @classmethod
@@ -373,6 +380,7 @@ class Ledger:
         """Drains and closes. Raises StorageFailure where commands or views are still open after `timeout_seconds`."""
         if not self.drain(timeout_seconds):
             raise StorageFailure("commands were still waiting for the disk when the ledger had to close")
+        self._index.close()
         self._database.close()
 
 

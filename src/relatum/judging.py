@@ -1,0 +1,162 @@
+"""Judgments in process: what `Ledger.judgments` gives (judgments.md).
+
+Here: the search index brought together with the writer, so that a save surfaces what it may contradict; judgment
+commands submitted, item by item where they are batches. Not here: the rules, which are the core's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from relatum.core import digests
+from relatum.core.commands import SaveRecord
+from relatum.core.decide.judgment_rules import broken_rule
+from relatum.core.decide.saves import NOTHING_DETECTED, Detected
+from relatum.core.events import JudgmentEvent
+from relatum.core.ids import Author, Partition
+from relatum.core.judgments import Judging as JudgingBatch
+from relatum.core.judgments import JudgmentOperation, Sweeping
+from relatum.errors import Failure, Refusal, StorageFailure, StorageInconsistency, invalid
+from relatum.search.index import Found, SearchIndex
+from relatum.store.partition import PartitionReader
+from relatum.store.replay import look_up_judgment
+from relatum.store.view import LedgerView
+from relatum.telemetry import Log, Metrics
+from relatum.writer.committer import Committer
+from relatum.writer.submission import JudgmentSubmission, Outcome, RecordSubmission
+from relatum.writer.waiting import decided, decided_async
+
+SYSTEM = Author(credential_id="00000000-0000-0000-0000-000000000000", subject_id="relatum")
+"""In whose name the timer sweeps; nobody is shown it."""
+
+Judged = JudgmentEvent | Failure
+
+
+class Judging:
+    """The judgments of one ledger. Any thread may use it."""
+
+    def __init__(
+        self,
+        committer: Committer,
+        view: Callable[[], LedgerView],
+        index: SearchIndex,
+        store_key: bytes,
+        metrics: Metrics,
+        log: Log,
+    ) -> None:
+        self._committer = committer
+        self._view = view
+        self._index = index
+        self._store_key = store_key
+        self._metrics = metrics
+        self._log = log
+
+    # Detection and search; these read many rows: not for an event loop
+
+    def with_detection(self, submission: RecordSubmission) -> RecordSubmission:
+        """A save, with what the index knows of records that resemble it; whatever fails in that, the save goes on."""
+        if not isinstance(submission.operation, SaveRecord):
+            return submission
+        return submission._replace(detected=self._detect(submission.partition, submission.operation.record.content))
+
+    def _detect(self, partition: Partition, content: str) -> Detected:
+        try:
+            with self._view() as view:
+                return self._index.detect(view.partition(partition), content)
+        except (StorageFailure, StorageInconsistency) as failure:
+            self._log.failure("a save was not compared with what is there", failure)
+            return NOTHING_DETECTED
+
+    def keep_in_step(self, partition: Partition) -> None:
+        """Indexes what was committed to a partition. Whatever fails in that is made good when the index is asked."""
+        try:
+            with self._view() as view:
+                self._index.catch_up(view.partition(partition))
+        except (StorageFailure, StorageInconsistency) as failure:
+            self._log.failure("a partition could not be indexed", failure)
+
+    def search(self, partition: PartitionReader, text: str) -> list[Found]:
+        """The active, current records of a partition that have words of a text, the best first."""
+        return self._index.search(partition, text)
+
+    def resembling(self, partition: PartitionReader, text: str) -> Detected:
+        """The active, current records of a partition that resemble a text, the most similar first."""
+        return self._index.detect(partition, text)
+
+    # Commands
+
+    def submit(
+        self, partition: Partition, author: Author, idempotency_key: str, operation: JudgmentOperation
+    ) -> list[Judged] | Refusal:
+        """Decides a judgment command, a batch item by item, in order; blocks until it may be answered.
+
+        The event of each item has all that is answered. A refusal concerns the whole command.
+        Raises WriteBusy, WritesRefused or StorageInconsistency.
+        """
+        prepared = self._prepared(partition, author, idempotency_key, operation)
+        if isinstance(prepared, Refusal):
+            return prepared
+        known, fresh = prepared
+        return _merged(known, decided(self._committer, fresh) if fresh else [])
+
+    async def submit_async(
+        self, partition: Partition, author: Author, idempotency_key: str, operation: JudgmentOperation
+    ) -> list[Judged] | Refusal:
+        """`submit` for an event loop."""
+        prepared = self._prepared(partition, author, idempotency_key, operation)
+        if isinstance(prepared, Refusal):
+            return prepared
+        known, fresh = prepared
+        return _merged(known, await decided_async(self._committer, fresh) if fresh else [])
+
+    def sweep(self, partition: Partition, idempotency_key: str, deadline_millis: int) -> list[Judged] | Refusal:
+        """A run of the timer: orphans what has waited longer than the deadline."""
+        operation = Sweeping(deadline_millis=deadline_millis)
+        submission = self._submission(partition, SYSTEM, idempotency_key, operation, None)._replace(by_timer=True)
+        return _merged([], decided(self._committer, [submission]))
+
+    def _prepared(
+        self, partition: Partition, author: Author, idempotency_key: str, operation: JudgmentOperation
+    ) -> tuple[list[JudgmentEvent], list[JudgmentSubmission]] | Refusal:
+        """What is known of a sound command already, and what is left to be decided: of a batch, the items from there.
+
+        IMPORTANT: items are decided in order, so those that are known come first.
+        """
+        problem = broken_rule(operation, idempotency_key)
+        if problem is not None:
+            return invalid(problem)
+        items = range(len(operation.judgments)) if isinstance(operation, JudgingBatch) else (None,)
+        asked = [self._submission(partition, author, idempotency_key, operation, item) for item in items]
+        known: list[JudgmentEvent] = []
+        with self._view() as view:
+            reader = view.partition(partition)
+            for one in asked:
+                found = look_up_judgment(reader, author.subject_id, idempotency_key, one.command_digest, one.item)
+                if isinstance(found, Refusal):
+                    return found
+                if found is None:
+                    break
+                known.append(found)
+        self._metrics.replays.inc(len(known))
+        return known, asked[len(known) :]
+
+    def _submission(
+        self,
+        partition: Partition,
+        author: Author,
+        idempotency_key: str,
+        operation: JudgmentOperation,
+        item: int | None,
+    ) -> JudgmentSubmission:
+        digest = digests.judgment_command_digest(operation, self._store_key)
+        return JudgmentSubmission(partition, author, idempotency_key, operation, digest, item)
+
+
+def _merged(known: Sequence[JudgmentEvent], outcomes: Sequence[Outcome]) -> list[Judged] | Refusal:
+    merged: list[Judged] = [*known]
+    for outcome in outcomes:
+        if isinstance(outcome, Refusal):
+            return outcome
+        assert isinstance(outcome, JudgmentEvent | Failure)
+        merged.append(outcome)
+    return merged
