@@ -7,29 +7,52 @@ commands submitted, item by item where they are batches. Not here: the rules, wh
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
+from relatum.clock import Clock
 from relatum.core import digests
 from relatum.core.commands import SaveRecord
 from relatum.core.decide.judgment_rules import broken_rule
 from relatum.core.decide.saves import NOTHING_DETECTED, Detected
 from relatum.core.events import JudgmentEvent
-from relatum.core.ids import Author, Partition
+from relatum.core.ids import Author, Partition, uuid7
 from relatum.core.judgments import Judging as JudgingBatch
 from relatum.core.judgments import JudgmentOperation, Sweeping
+from relatum.entropy import Entropy
 from relatum.errors import Failure, Refusal, StorageFailure, StorageInconsistency, invalid
+from relatum.limits import RESURFACING_MILLIS_DEFAULT, SWEEP_DEADLINE_MILLIS_DEFAULT
 from relatum.search.index import Found, SearchIndex
 from relatum.store.partition import PartitionReader
 from relatum.store.replay import look_up_judgment
 from relatum.store.view import LedgerView
 from relatum.telemetry import Log, Metrics
 from relatum.writer.committer import Committer
-from relatum.writer.submission import JudgmentSubmission, Outcome, RecordSubmission
+from relatum.writer.submission import JudgmentSubmission, MemorySubmission, Outcome, RecordSubmission
 from relatum.writer.waiting import decided, decided_async
 
 SYSTEM = Author(credential_id="00000000-0000-0000-0000-000000000000", subject_id="relatum")
 """In whose name the timer sweeps; nobody is shown it."""
 
 Judged = JudgmentEvent | Failure
+
+
+class Outside(NamedTuple):
+    """What a ledger is given of the world."""
+
+    clock: Clock
+    entropy: Entropy
+    metrics: Metrics
+    log: Log
+
+
+class Ages(NamedTuple):
+    """From when on a pending candidate is offered again, and after which age it is orphaned."""
+
+    resurfacing_millis: int = RESURFACING_MILLIS_DEFAULT
+    deadline_millis: int = SWEEP_DEADLINE_MILLIS_DEFAULT
+
+
+DEFAULT_AGES = Ages()
 
 
 class Judging:
@@ -41,17 +64,21 @@ class Judging:
         view: Callable[[], LedgerView],
         index: SearchIndex,
         store_key: bytes,
-        metrics: Metrics,
-        log: Log,
+        outside: Outside,
+        ages: Ages,
     ) -> None:
+        self.ages = ages
+        self._clock, self._entropy, self._metrics, self._log = outside
         self._committer = committer
         self._view = view
         self._index = index
         self._store_key = store_key
-        self._metrics = metrics
-        self._log = log
 
     # Detection and search; these read many rows: not for an event loop
+
+    def with_detections(self, submissions: Sequence[MemorySubmission]) -> list[MemorySubmission]:
+        """Commands, each save among them with what the index knows of records that resemble it."""
+        return [self.with_detection(one) if isinstance(one, RecordSubmission) else one for one in submissions]
 
     def with_detection(self, submission: RecordSubmission) -> RecordSubmission:
         """A save, with what the index knows of records that resemble it; whatever fails in that, the save goes on."""
@@ -109,11 +136,31 @@ class Judging:
         known, fresh = prepared
         return _merged(known, await decided_async(self._committer, fresh) if fresh else [])
 
-    def sweep(self, partition: Partition, idempotency_key: str, deadline_millis: int) -> list[Judged] | Refusal:
-        """A run of the timer: orphans what has waited longer than the deadline."""
-        operation = Sweeping(deadline_millis=deadline_millis)
-        submission = self._submission(partition, SYSTEM, idempotency_key, operation, None)._replace(by_timer=True)
-        return _merged([], decided(self._committer, [submission]))
+    def sweep_due(self) -> int:
+        """A run of the timer: orphans what has waited too long, in every partition; how many candidates that were.
+
+        Reads and writes; not for an event loop. Raises WriteBusy or WritesRefused.
+        """
+        return sum(map(self._sweep, self._due()))
+
+    def _due(self) -> list[Partition]:
+        """The partitions that have something to sweep."""
+        with self._view() as view:
+            before = view.now_millis - self.ages.deadline_millis
+            return [
+                partition
+                for partition in view.partitions()
+                if next(view.partition(partition).pending_since(before), None) is not None
+            ]
+
+    def _sweep(self, partition: Partition) -> int:
+        key = f"timer/{uuid7(self._clock.millis(), self._entropy.draw(10))}"
+        submission = self._submission(partition, SYSTEM, key, Sweeping(), None)._replace(by_timer=True)
+        orphaned = 0
+        for outcome in decided(self._committer, [submission]):
+            if isinstance(outcome, JudgmentEvent) and outcome.consequences is not None:
+                orphaned += len(outcome.consequences.candidates)
+        return orphaned
 
     def _prepared(
         self, partition: Partition, author: Author, idempotency_key: str, operation: JudgmentOperation
@@ -149,7 +196,9 @@ class Judging:
         item: int | None,
     ) -> JudgmentSubmission:
         digest = digests.judgment_command_digest(operation, self._store_key)
-        return JudgmentSubmission(partition, author, idempotency_key, operation, digest, item)
+        return JudgmentSubmission(
+            partition, author, idempotency_key, operation, digest, item, self.ages.deadline_millis
+        )
 
 
 def _merged(known: Sequence[JudgmentEvent], outcomes: Sequence[Outcome]) -> list[Judged] | Refusal:

@@ -38,7 +38,7 @@ from relatum.errors import (
     invalid,
     refusal,
 )
-from relatum.judging import Judging
+from relatum.judging import DEFAULT_AGES, Ages, Judging, Outside
 from relatum.search.index import FILE_NAME as INDEX_NAME
 from relatum.search.index import SearchIndex
 from relatum.store.database import Database
@@ -92,7 +92,7 @@ class Ledger:
     One process owns its directory; any thread may use it; a context manager that drains and closes.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all by name
         self,
         database: Database,
         *,
@@ -103,6 +103,7 @@ class Ledger:
         queue_commands_max: int = QUEUE_COMMANDS_MAX,
         group_commands_max: int = GROUP_COMMANDS_MAX,
         index_path: Path | None = None,
+        ages: Ages = DEFAULT_AGES,
     ) -> None:
         """Takes over an open database; callers use `open` or `in_memory`."""
         self.clock = FloorClock(clock or SystemClock(), database.position.committed_at_millis)
@@ -127,10 +128,17 @@ class Ledger:
             group_commands_max=group_commands_max,
         )
         self._index = SearchIndex(index_path, log)
-        self.judgments = Judging(self._committer, self.view, self._index, database.store_key, self.metrics, log)
+        self.judgments = Judging(
+            self._committer,
+            self.view,
+            self._index,
+            database.store_key,
+            Outside(self.clock, self._entropy, self.metrics, log),
+            ages,
+        )
 
     @classmethod
-    def open(
+    def open(  # noqa: PLR0913 - all by name
         cls,
         directory: Path | str,
         *,
@@ -141,6 +149,7 @@ class Ledger:
         log: Log | None = None,
         queue_commands_max: int = QUEUE_COMMANDS_MAX,
         group_commands_max: int = GROUP_COMMANDS_MAX,
+        ages: Ages = DEFAULT_AGES,
     ) -> Self:
         """Opens the ledger in `directory`; makes one where there is none and `create` is set.
 
@@ -156,6 +165,7 @@ class Ledger:
             queue_commands_max=queue_commands_max,
             group_commands_max=group_commands_max,
             index_path=Path(directory) / INDEX_NAME,
+            ages=ages,
         )
 
     @classmethod

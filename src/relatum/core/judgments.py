@@ -93,9 +93,7 @@ class Submitting(Sparse, tag="candidates", frozen=True, kw_only=True):
 
 
 class Sweeping(Sparse, tag="sweep", frozen=True, kw_only=True):
-    """Orphan what has waited too long. `deadline_millis` is the server's setting at that time."""
-
-    deadline_millis: int = 0
+    """Orphan what has waited too long."""
 
 
 class Undoing(Sparse, tag="undo", frozen=True, kw_only=True):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from relatum.core.verdicts import Verdict
 from relatum.core.wire import Sparse, Uuid
+from relatum.errors import Code
 
 
 class JudgmentRefused(Sparse, frozen=True, kw_only=True):
     """Why an item of a batch was refused: kept, so that a replay says the same."""
 
-    code: str
+    code: Code
     message: str
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from relatum.http.endpoints import (
+    annotated,
     changes,
     checkpoints,
     company,
@@ -12,6 +13,7 @@ from relatum.http.endpoints import (
     credentials,
     graphs,
     identity,
+    judgments,
     public,
     receipts,
     record_commands,
@@ -32,6 +34,8 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
     *checkpoints.ROUTES,
     *stream.ROUTES,
     *receipts.ROUTES,
+    *judgments.ROUTES,
+    *annotated.ROUTES,
     *identity.ROUTES,
     *credentials.ROUTES,
     *company.ROUTES,

@@ -13,9 +13,11 @@ from relatum.core.ancestry import DependencyWork
 from relatum.core.eligibility import Evaluator, RecordEligibility
 from relatum.core.receipts import RecordReceipt
 from relatum.core.records import Payload, Record, RecordMeta, Review, join
+from relatum.core.standings import StandingView
 from relatum.core.state import RecordVersion
 from relatum.core.wire import Closed, Millis, Uuid
 from relatum.errors import Refusal, Refused, StorageInconsistency, invalid, missing
+from relatum.reads.standings import standing_view
 from relatum.store import integrity
 from relatum.store.partition import PartitionReader
 
@@ -40,6 +42,7 @@ class RecordInspection(Closed, frozen=True, kw_only=True):
     """A retained record in whatever state, and the verdict on it."""
 
     record: Record
+    standing: StandingView
     eligibility: RecordEligibility
 
 
@@ -141,7 +144,11 @@ def inspect(partition: PartitionReader, now_millis: int, record_id: str) -> Reco
         if version is None:
             return missing()
         integrity.verify_record(partition, version)
-        return RecordInspection(record=record_view(partition, version), eligibility=evaluator.explain_record(version))
+        return RecordInspection(
+            record=record_view(partition, version),
+            standing=standing_view(partition, record_id),
+            eligibility=evaluator.explain_record(version),
+        )
     except Refused as refused:
         return refused.refusal
 

@@ -16,17 +16,22 @@ from typing import NamedTuple
 
 VERSION = 1
 
-_SCHEMA = (
-    "CREATE TABLE partition (number INTEGER PRIMARY KEY, workspace BLOB NOT NULL UNIQUE, journal TEXT NOT NULL,"
-    " sequence INTEGER NOT NULL, digest BLOB NOT NULL, records INTEGER NOT NULL, length INTEGER NOT NULL)",
-    "CREATE TABLE record (number INTEGER PRIMARY KEY, partition INTEGER NOT NULL, id BLOB NOT NULL,"
-    " length INTEGER NOT NULL, UNIQUE (partition, id))",
-    "CREATE TABLE word (partition INTEGER NOT NULL, word TEXT NOT NULL, records INTEGER NOT NULL,"
-    " PRIMARY KEY (partition, word)) WITHOUT ROWID",
-    "CREATE VIRTUAL TABLE postings USING fts5 (words, tokenize = 'ascii')",
-    "CREATE VIRTUAL TABLE posting USING fts5vocab (postings, instance)",
-    f"PRAGMA user_version = {VERSION}",
-)
+_SCHEMA = f"""
+CREATE TABLE partition (
+    number INTEGER PRIMARY KEY, workspace BLOB NOT NULL UNIQUE, journal TEXT NOT NULL, sequence INTEGER NOT NULL,
+    digest BLOB NOT NULL, records INTEGER NOT NULL, length INTEGER NOT NULL
+);
+CREATE TABLE record (
+    number INTEGER PRIMARY KEY, partition INTEGER NOT NULL, id BLOB NOT NULL, length INTEGER NOT NULL,
+    UNIQUE (partition, id)
+);
+CREATE TABLE word (
+    partition INTEGER NOT NULL, word TEXT NOT NULL, records INTEGER NOT NULL, PRIMARY KEY (partition, word)
+) WITHOUT ROWID;
+CREATE VIRTUAL TABLE postings USING fts5 (words, tokenize = 'ascii');
+CREATE VIRTUAL TABLE posting USING fts5vocab (postings, instance);
+PRAGMA user_version = {VERSION};
+"""
 
 
 class Mark(NamedTuple):
@@ -64,8 +69,7 @@ class Tables:
             return
         if version or execute("SELECT count(*) FROM sqlite_master").fetchone() != (0,):
             raise sqlite3.DatabaseError("an index of another version")
-        for statement in _SCHEMA:
-            execute(statement)
+        self._database.executescript(_SCHEMA)
 
     def close(self) -> None:
         """Lets go of the file."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import assert_never, get_args
 
+from relatum import limits
 from relatum.core import digests
 from relatum.core.cursors import CheckpointReceipt
 from relatum.core.events import CheckpointEvent, JudgmentEvent, RecordEvent, RelationEvent
 from relatum.core.parts import judgment_family, receipt_of
-from relatum.core.receipts import Family, Receipt, RecordReceipt, RelationReceipt
+from relatum.core.receipts import Family, JudgmentReceipt, Receipt, RecordReceipt, RelationReceipt
 from relatum.core.standings import StandingCommandAction
 from relatum.core.state import RecordVersion, RelationVersion
 from relatum.errors import Refusal, StorageInconsistency, refusal
@@ -88,6 +89,17 @@ def judgment_event(
     if receipt is not None:
         integrity.verify_receipt(partition, event, receipt, pointer.sequence)
     return event
+
+
+def stored_judgment_receipt(
+    partition: PartitionReader, subject_id: str, idempotency_key: str
+) -> RelationReceipt | JudgmentReceipt | None:
+    """The receipt of a judgment command, which for a verdict is that of its relation; of a batch, the first."""
+    for item in (None, *range(limits.JUDGMENTS_MAX)):
+        event = judgment_event(partition, subject_id, idempotency_key, item)
+        if event is not None and (receipt := event.receipt or event.judgment_receipt) is not None:
+            return receipt
+    return None
 
 
 def look_up_checkpoint(

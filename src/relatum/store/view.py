@@ -79,6 +79,12 @@ class LedgerView:
         for key, row in self._view.scan(start, beyond(prefix)):
             yield key[len(prefix) :].hex(), rows.PARTITION.decode(rows.unseal(key, row))
 
+    def partitions(self) -> Iterator[Partition]:
+        """The memory partitions of all companies that have had a record."""
+        prefix = keys.STORE_PREFIX + bytes([keys.StoreTable.WORKSPACE])
+        for key, row in self._view.scan(prefix, beyond(prefix)):
+            yield rows.PARTITION.decode(rows.unseal(key, row))
+
     def workspace(self, company_id: str, workspace_id: str) -> Partition | None:
         """One workspace of a company."""
         body = store_body(self._view, keys.workspace(company_id, workspace_id))

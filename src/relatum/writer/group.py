@@ -142,7 +142,9 @@ class Group:
         if known is not None:
             self.replays += not isinstance(known, Refusal)
             return known
-        asked = judgments.AskedJudgment(key, digest, self._stamp(submission.author), item, submission.by_timer)
+        asked = judgments.AskedJudgment(
+            key, digest, self._stamp(submission.author), item, submission.deadline_millis, submission.by_timer
+        )
         decision = judgments.decide(staging, submission.operation, asked)
         if isinstance(decision, Refusal):
             return decision

@@ -16,6 +16,7 @@ from relatum.core.judgments import JudgmentOperation
 from relatum.core.receipts import Receipt
 from relatum.core.streams import Stream
 from relatum.errors import Failure, Refusal
+from relatum.limits import SWEEP_DEADLINE_MILLIS_DEFAULT
 
 
 class RecordSubmission(NamedTuple):
@@ -54,6 +55,7 @@ class JudgmentSubmission(NamedTuple):
     operation: JudgmentOperation
     command_digest: str
     item: int | None = None
+    deadline_millis: int = SWEEP_DEADLINE_MILLIS_DEFAULT
     by_timer: bool = False
 
 

@@ -54,12 +54,13 @@ class JudgmentDecision(NamedTuple):
 
 
 class AskedJudgment(NamedTuple):
-    """A judgment command on its way. `item` goes with an item of a batch."""
+    """A judgment command on its way. `item` goes with an item of a batch, the deadline with a sweep."""
 
     idempotency_key: str
     command_digest: str
     stamp: Stamp
     item: int | None = None
+    deadline_millis: int = limits.SWEEP_DEADLINE_MILLIS_DEFAULT
     by_timer: bool = False
 
 
@@ -73,8 +74,8 @@ def decide(state: PartitionState, operation: JudgmentOperation, asked: AskedJudg
             return _compare(state, comparison, asked)
         case Submitting():
             return _submit(state, operation, asked)
-        case Sweeping(deadline_millis=deadline):
-            return _sweep(state, deadline, asked)
+        case Sweeping():
+            return _sweep(state, asked)
         case Undoing():
             return _undo(state, operation, asked)
         case Confirming():
@@ -185,11 +186,11 @@ def _opened(state: PartitionState, pair: Pair, place: int, stamp: Stamp) -> Open
     )
 
 
-def _sweep(state: PartitionState, deadline_millis: int, asked: AskedJudgment) -> JudgmentDecision | Refusal:
+def _sweep(state: PartitionState, asked: AskedJudgment) -> JudgmentDecision | Refusal:
     """Orphans what is strictly older than the deadline, oldest first, whatever the standing of its ends."""
     stamp = asked.stamp
     orphaned: list[CandidateChange] = []
-    for candidate in state.pending_since(stamp.at_millis - deadline_millis):
+    for candidate in state.pending_since(stamp.at_millis - asked.deadline_millis):
         if len(orphaned) == limits.SWEEP_MAX:
             break
         operation_id = uuid7(stamp.at_millis, digests.draw(stamp.entropy, f"operation/{len(orphaned)}", 10))

@@ -2,31 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, TypedDict
 
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
-from relatum.core.commands import RecordBatch, RecordCommand
+from relatum.core.commands import RecordBatch, RecordBatchItem, RecordCommand, SaveRecord
 from relatum.core.receipts import RecordReceipt
 from relatum.core.wire import Closed
 from relatum.errors import Refusal
 from relatum.http.endpoints.submitting import EITHER, RECORD_NEEDS, ItemError, submit, submit_batch
 from relatum.http.routes import Route, needing_by_operation
-from relatum.http.services import Call
+from relatum.http.services import Call, Scoped, reader_of
 from relatum.limits import BATCH_BODY_BYTES_MAX, CONTRACT_VERSION
+from relatum.reads import judgments
+from relatum.reads.judgments import SurfacedCandidate
+
+
+class _Surfaced(TypedDict):
+    """The members that a save's answer has besides its receipt."""
+
+    candidates: tuple[SurfacedCandidate, ...]
+    judgment_required: bool
+    candidates_detected: int
 
 
 class RecordCommandAnswer(Closed, frozen=True, kw_only=True):
-    """The receipt of an accepted record command, the same bytes on every replay."""
+    """The receipt of an accepted record command, the same bytes on every replay.
+
+    A save answers what it has surfaced besides.
+    """
 
     contract_version: Literal[1]
     receipt: RecordReceipt
+    candidates: tuple[SurfacedCandidate, ...] | UnsetType = UNSET
+    judgment_required: bool | UnsetType = UNSET
+    candidates_detected: int | UnsetType = UNSET
 
 
 class RecordBatchResult(Closed, frozen=True, kw_only=True):
     """The outcome of one command of a batch: a receipt or an error."""
 
     receipt: RecordReceipt | UnsetType = UNSET
+    candidates: tuple[SurfacedCandidate, ...] | UnsetType = UNSET
+    judgment_required: bool | UnsetType = UNSET
+    candidates_detected: int | UnsetType = UNSET
     error: ItemError | UnsetType = UNSET
 
 
@@ -43,7 +63,8 @@ async def command(call: Call[RecordCommand]) -> RecordCommandAnswer | Refusal:
     if isinstance(outcome, Refusal):
         return outcome
     assert isinstance(outcome, RecordReceipt)
-    return RecordCommandAnswer(contract_version=CONTRACT_VERSION, receipt=outcome)
+    answer = RecordCommandAnswer(contract_version=CONTRACT_VERSION, receipt=outcome)
+    return replace(answer, **_surfaced(call, outcome)) if isinstance(call.body.operation, SaveRecord) else answer
 
 
 async def batch(call: Call[RecordBatch]) -> RecordBatchResults | Refusal:
@@ -51,21 +72,34 @@ async def batch(call: Call[RecordBatch]) -> RecordBatchResults | Refusal:
     outcomes = await submit_batch(call, call.body.commands)
     if isinstance(outcomes, Refusal):
         return outcomes
-    return RecordBatchResults(contract_version=CONTRACT_VERSION, results=tuple(map(_result, outcomes)))
+    results = tuple(_result(call, item, outcome) for item, outcome in zip(call.body.commands, outcomes, strict=True))
+    return RecordBatchResults(contract_version=CONTRACT_VERSION, results=results)
 
 
-def _result(outcome: object) -> RecordBatchResult:
+def _result(call: Call[RecordBatch], item: RecordBatchItem, outcome: object) -> RecordBatchResult:
     if isinstance(outcome, ItemError):
         return RecordBatchResult(error=outcome)
     assert isinstance(outcome, RecordReceipt)
-    return RecordBatchResult(receipt=outcome)
+    result = RecordBatchResult(receipt=outcome)
+    return replace(result, **_surfaced(call, outcome)) if isinstance(item.operation, SaveRecord) else result
+
+
+def _surfaced(call: Call[Scoped], receipt: RecordReceipt) -> _Surfaced:
+    """What a save has surfaced, as its event keeps it."""
+    with call.ledger.view() as view:
+        found = judgments.surfaced(reader_of(call, view), receipt.commit_sequence)
+    return _Surfaced(
+        candidates=found.candidates,
+        judgment_required=bool(found.candidates),
+        candidates_detected=found.detected,
+    )
 
 
 ROUTES: Final = (
     Route(
         path="/api/v1/memory/records/commands",
         tag="records",
-        summary="Create, revise, delete, derive or review a record",
+        summary="Create, save, revise, delete, derive, review, archive or pin a record",
         access=needing_by_operation(RECORD_NEEDS, lambda body: (body.operation,)),
         takes=RecordCommand,
         answers=RecordCommandAnswer,

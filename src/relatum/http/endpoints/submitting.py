@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Final, Protocol
 
 from msgspec import Meta, Struct
 
 from relatum.core.access import Capability
 from relatum.core.commands import (
+    ArchiveRecord,
     AssertRelation,
     CreateRecord,
     DeleteRecord,
     DeriveRecord,
+    PinRecord,
     RecordOperation,
     RelationOperation,
     RestoreRelation,
@@ -20,6 +23,9 @@ from relatum.core.commands import (
     ReviewRecord,
     ReviewRelation,
     ReviseRecord,
+    SaveRecord,
+    UnarchiveRecord,
+    UnpinRecord,
 )
 from relatum.core.receipts import Receipt
 from relatum.core.wire import Closed
@@ -37,6 +43,11 @@ RECORD_NEEDS: dict[type[Struct], tuple[Capability, ...]] = {
     DeleteRecord: ("memory_write",),
     DeriveRecord: ("memory_read", "memory_write"),
     ReviewRecord: ("memory_read", "memory_review"),
+    SaveRecord: ("memory_read", "memory_write"),
+    ArchiveRecord: ("memory_write",),
+    UnarchiveRecord: ("memory_write",),
+    PinRecord: ("memory_write",),
+    UnpinRecord: ("memory_write",),
 }
 RELATION_NEEDS: dict[type[Struct], tuple[Capability, ...]] = {
     AssertRelation: ("memory_read", "memory_write"),
@@ -85,9 +96,15 @@ async def submit_batch(call: Call[Scoped], items: tuple[Item, ...]) -> list[Rece
 
 async def _submit_all(call: Call[Scoped], items: Iterable[Item]) -> list[Receipt | Refusal | Failure]:
     ledger, partition, author = call.ledger, partition_of(call), call.credential.author
-    return await ledger.submit_async(
-        [ledger.command(partition, author, item.idempotency_key, item.operation) for item in items]
-    )
+    submissions = [ledger.command(partition, author, item.idempotency_key, item.operation) for item in items]
+    saves = any(isinstance(one.operation, SaveRecord) for one in submissions)
+    if saves:
+        detect = partial(ledger.judgments.with_detections, submissions)
+        submissions = await call.services.in_thread(detect)
+    outcomes = await ledger.submit_async(submissions)
+    if saves:
+        await call.services.in_thread(partial(ledger.judgments.keep_in_step, partition))
+    return outcomes
 
 
 def _item(outcome: Receipt | Refusal | Failure) -> Receipt | ItemError:

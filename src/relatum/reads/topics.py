@@ -1,0 +1,123 @@
+"""A topic key for a record that has none yet: deterministic, of its own words (judgments.md, topic keys)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from relatum import limits
+from relatum.core.text import is_blank
+from relatum.core.wire import Closed, Uuid
+from relatum.errors import Refusal, invalid
+from relatum.reads.records import payload_of
+from relatum.store.partition import PartitionReader
+
+WORDS_MAX: Final = 6
+_FILLERS: Final = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "but",
+        "by",
+        "for",
+        "from",
+        "has",
+        "have",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "of",
+        "on",
+        "or",
+        "our",
+        "so",
+        "that",
+        "the",
+        "their",
+        "this",
+        "to",
+        "was",
+        "we",
+        "were",
+        "will",
+        "with",
+        "you",
+        "your",
+    ]
+)
+
+
+class TopicOccupant(Closed, frozen=True, kw_only=True):
+    """Who holds a topic slot."""
+
+    record_id: Uuid
+    revision: int
+    title: str | None
+
+
+class NearbyTopic(Closed, frozen=True, kw_only=True):
+    """A topic of a record that resembles the one at hand."""
+
+    topic_key: str
+    record_id: Uuid
+
+
+class TopicSuggested(Closed, frozen=True, kw_only=True):
+    """A key, or the reason why there is none; who holds its slot; topics nearby."""
+
+    topic_key: str | None
+    reason: str | None
+    occupied: bool
+    occupant: TopicOccupant | None
+    nearby: tuple[NearbyTopic, ...]
+
+
+def suggest(
+    partition: PartitionReader, title: str | None, content: str, words: Iterable[str], resembling: Iterable[str]
+) -> TopicSuggested | Refusal:
+    """A key of the first telling words, `words` being those of the title, or of the content where it has none.
+
+    `resembling` are records that resemble the content, the most similar first.
+    """
+    if is_blank(content):
+        return invalid("content must not be blank")
+    if title is not None and len(title.encode()) > limits.TITLE_BYTES_MAX:
+        return invalid("title must be at most 200 bytes")
+    telling = [word for word in words if word not in _FILLERS][:WORDS_MAX]
+    key = "-".join(telling)[: limits.IDENTIFIER_BYTES_MAX // 4]
+    holder = partition.topic_holder(key) if key else None
+    return TopicSuggested(
+        topic_key=key or None,
+        reason=None if key else "neither title nor content has a telling word",
+        occupied=holder is not None,
+        occupant=None if holder is None else _occupant(partition, holder),
+        nearby=_nearby(partition, key, resembling),
+    )
+
+
+def _occupant(partition: PartitionReader, record_id: str) -> TopicOccupant | None:
+    version = partition.record(record_id)
+    if version is None:
+        return None
+    payload = payload_of(partition, version.meta)
+    return TopicOccupant(
+        record_id=record_id, revision=version.meta.revision, title=None if payload is None else payload.title
+    )
+
+
+def _nearby(partition: PartitionReader, key: str, resembling: Iterable[str]) -> tuple[NearbyTopic, ...]:
+    found: list[NearbyTopic] = []
+    for record_id in resembling:
+        topic = partition.topic_of_record(record_id)
+        if topic is not None and topic != key:
+            found.append(NearbyTopic(topic_key=topic, record_id=record_id))
+        if len(found) == limits.NEARBY_TOPICS_MAX:
+            break
+    return tuple(found)
