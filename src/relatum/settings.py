@@ -53,6 +53,15 @@ class Settings(Struct, frozen=True, kw_only=True):
     read_threads: Annotated[int, Meta(ge=1, le=64, description="Threads that serve longer reads.")] = 2
     body_timeout_seconds: Annotated[int, Meta(ge=1, le=3_600, description="For a request's body to arrive.")] = 30
     drain_timeout_seconds: Annotated[int, Meta(ge=0, le=3_600, description="For a stop to finish what runs.")] = 30
+    resurfacing_minutes: Annotated[
+        int, Meta(ge=1, le=43_200, description="Until a pending candidate is offered to be judged.")
+    ] = 1_440
+    sweep_deadline_hours: Annotated[
+        int, Meta(ge=1, le=8_760, description="Until a pending candidate that nobody judged is orphaned.")
+    ] = 336
+    sweep_interval_minutes: Annotated[
+        int, Meta(ge=0, le=1_440, description="Between two runs of the sweep; 0 sweeps on demand alone.")
+    ] = 60
     log_level: Annotated[LogLevel, Meta(description="The least severe log lines written.")] = "info"
 
     def as_toml(self) -> str:

@@ -51,12 +51,20 @@ def serve(directory: Path | None, config: Path | None, print_settings: bool, **o
 def _serve(settings: Settings) -> None:
     from relatum.clock import SystemClock
     from relatum.http import server
+    from relatum.judging import Ages
     from relatum.ledger import Ledger
     from relatum.telemetry import Log
 
     log = Log(sys.stderr, SystemClock().millis, settings.log_level)
     ledger = Ledger.open(
-        settings.directory, log=log, queue_commands_max=settings.write_queue, group_commands_max=settings.group_max
+        settings.directory,
+        log=log,
+        queue_commands_max=settings.write_queue,
+        group_commands_max=settings.group_max,
+        ages=Ages(
+            resurfacing_millis=settings.resurfacing_minutes * 60_000,
+            deadline_millis=settings.sweep_deadline_hours * 3_600_000,
+        ),
     )
     try:
         finished = server.serve(ledger, settings, log)

@@ -26,6 +26,7 @@ from relatum.http.openapi.document import document
 from relatum.http.openapi.page import page
 from relatum.http.protocol import BoundedProtocol
 from relatum.http.services import Pages, Services, StreamBounds
+from relatum.http.sweeper import sweep_for_ever
 from relatum.http.table import METRICS_ROUTE, ROUTES
 from relatum.ledger import Ledger
 from relatum.settings import Settings
@@ -62,7 +63,8 @@ def serve(ledger: Ledger, settings: Settings, log: Log, *, announce: TextIO = sy
                 _Server(_config(app, settings), stack.enter_context(_listener(settings.host, port)))
                 for app, port in _applications(services, settings)
             ]
-            finished = _run(servers, services, lambda: _announce(servers, announce, log))
+            sweep_seconds = 60.0 * settings.sweep_interval_minutes
+            finished = _run(servers, services, sweep_seconds, lambda: _announce(servers, announce, log))
     finally:
         services.close()
         closed = _close(ledger, settings.drain_timeout_seconds, log)
@@ -155,7 +157,7 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
-def _run(servers: Sequence[_Server], services: Services, ready: Callable[[], None]) -> bool:
+def _run(servers: Sequence[_Server], services: Services, sweep_seconds: float, ready: Callable[[], None]) -> bool:
     """Serve until a signal; whether the stop left no request behind."""
 
     def stop() -> None:
@@ -175,7 +177,10 @@ def _run(servers: Sequence[_Server], services: Services, ready: Callable[[], Non
             ready()
         else:
             accepting.cancel()
+        sweeping = asyncio.create_task(sweep_for_ever(services, sweep_seconds)) if sweep_seconds else None
         await running
+        if sweeping is not None:
+            sweeping.cancel()
 
     with asyncio.Runner(loop_factory=servers[0].config.get_loop_factory()) as runner:
         runner.run(main())
