@@ -9,7 +9,7 @@ import pytest
 from relatum.clock import ManualClock
 from relatum.core.commands import RelationOperation
 from relatum.core.cursors import CheckpointCommand
-from relatum.core.events import CredentialOperation, Event, StoredRecordOperation
+from relatum.core.events import CredentialOperation, Event, JudgmentEvent, StoredRecordOperation
 from relatum.core.ids import Partition
 from relatum.errors import StorageInconsistency
 from relatum.ledger import Ledger
@@ -76,8 +76,10 @@ class Follower:
 
     def apply(self, partition: Partition, event: bytes, payload: bytes | None) -> None:
         overlay = Overlay(self.store)
-        brought = None if payload is None else rows.PAYLOAD.decode(payload)
-        apply_event(Staging(overlay, partition), rows.EVENT.decode(event), brought)
+        decoded = rows.EVENT.decode(event)
+        codec: Any = rows.WORDS if isinstance(decoded, JudgmentEvent) else rows.PAYLOAD
+        brought = None if payload is None else codec.decode(payload)
+        apply_event(Staging(overlay, partition), decoded, brought)
         self.store.write(overlay.rows())
         self.store.sync()
 
@@ -86,6 +88,8 @@ def shipped(reader: PartitionReader, sequence: int) -> tuple[bytes, bytes | None
     """An event and the erasable row it brought, if that still exists, as they would travel."""
     event = reader.event(sequence)
     assert event is not None
+    if isinstance(event, JudgmentEvent):
+        return rows.EVENT.encode(event), reader.body(reader.keys.words(sequence))
     revision = getattr(event.receipt, "revision", None) if hasattr(event, "receipt") else None
     record_id = getattr(event, "record_id", None)
     payload = reader.body(reader.keys.payload(record_id, revision)) if record_id and revision else None

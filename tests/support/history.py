@@ -8,12 +8,17 @@ from relatum.clock import ManualClock
 from relatum.core.access import Authority, Credential, CredentialSpec
 from relatum.core.changes import JournalHead
 from relatum.core.cursors import Advance, CheckpointCommand, CheckpointReceipt, Cursor, Reconcile
+from relatum.core.events import JudgmentEvent
 from relatum.core.records import RecordProvenance
+from relatum.core.stored_judgments import SweepRun
 from relatum.core.streams import RECORDS, RELATIONS, Stream
+from relatum.errors import Refusal
 from relatum.ledger import IssuedCredential, Ledger
+from relatum.limits import DAY_MILLIS
 from tests.support import builders
 from tests.support.builders import BOB, MODEL, PRIVATE, SCOPE, START_MILLIS, provenance
 from tests.support.desk import Desk
+from tests.support.judging import JudgingDesk
 
 
 def every_kind_of_event(ledger: Ledger, clock: ManualClock) -> None:
@@ -25,6 +30,7 @@ def every_kind_of_event(ledger: Ledger, clock: ManualClock) -> None:
     _relations(Desk(ledger, author=BOB), clock)
     asyncio.run(_credentials(ledger))
     _streams(desk)
+    _judgments(JudgingDesk(ledger), clock)
 
 
 def _records(desk: Desk, clock: ManualClock) -> None:
@@ -100,6 +106,36 @@ def _streams(desk: Desk) -> None:
     end = desk.ledger.activate(quiet.partition, quiet.author, RECORDS)
     first = _checkpoint(quiet, RECORDS, "first", Advance(cursor=_cursor(RECORDS, end)), None)
     _checkpoint(quiet, RECORDS, "back", Reconcile(cursor=_cursor(RECORDS, start), evidence_ref="note/5"), first)
+
+
+def _judgments(desk: JudgingDesk, clock: ManualClock) -> None:
+    first = desk.save("the ferry leaves at nine", topic_key="ferry")
+    second = desk.save("the ferry leaves at ten", like=(first,))
+    third = desk.save("the ferry leaves at noon", like=(second,), topic_key="ferry")
+    waiting = desk.save("a boat leaves at noon", like=(second, third))
+    desk.judge(
+        desk.pending_between(second, third), "conflicts_with", reason="nine or noon", evidence={"seen": [1, 2.5]}
+    )
+    desk.compare(third, second, "supersedes", reason="the later one")
+    desk.compare(third, second, "supersedes")
+    desk.compare(third, second, "scoped")
+    desk.compare(waiting, second, "supersedes", reason="goes with its end")
+    desk.submit((first, waiting), (waiting, first))
+    clock.advance(20 * DAY_MILLIS)
+    swept = desk.sweep()
+    assert isinstance(swept, JudgmentEvent)
+    assert isinstance(swept.operation, SweepRun)
+    desk.undo(run_id=swept.operation.run_id)
+    desk.sweep()
+    desk.confirm(third, "refuted")
+    desk.confirm(third)
+    for change in (desk.archive, desk.pin, desk.unarchive, desk.unpin, desk.pin):
+        assert not isinstance(change(third), Refusal)
+    desk.archive(first)
+    gone = desk.save("it goes", like=(third,), topic_key="goes")
+    desk.compare(gone, third, "related", reason="erased")
+    desk.pin(gone)
+    Desk(desk.ledger, desk.partition, desk.author).delete(gone)
 
 
 def _cursor(stream: Stream, tip: JournalHead) -> Cursor:

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from relatum import __version__
+from relatum.core.receipts import JudgmentReceipt
 from relatum.http.errors import ErrorAnswer
 from relatum.http.openapi import vocabulary
 from relatum.http.openapi.operations import Operations
@@ -21,6 +22,9 @@ from relatum.http.schemas import REF
 OPENAPI_VERSION: Final = "3.1.0"
 
 _SECURITY: Final = "secret"
+
+_ALSO: Final = (JudgmentReceipt,)
+"""Types that are no body or answer of their own, but one of several that a member may be."""
 
 _DESCRIPTION: Final = """\
 A durable ledger of records and of typed relations between them.
@@ -34,6 +38,7 @@ alone refuses null. Integers of 64 bits survive a round trip. Programs branch on
 _TAGS: Final = {
     "records": "Memory records: what relations relate.",
     "relations": "Typed relations between records at exact revisions.",
+    "judgments": "Pairs of records to be judged, verdicts on them, and what follows for the records.",
     "graphs": "Neighbourhoods of records, along relations and along derivations.",
     "feeds": "Changes in the order in which they were committed, and how far a consumer has come.",
     "receipts": "Receipts of accepted commands.",
@@ -97,6 +102,6 @@ def _schemas(routes: Iterable[AnyRoute]) -> tuple[dict[type, Schema], dict[str, 
     for route in routes:
         found = route.answers.values() if isinstance(route, PublicRoute) else (route.takes, route.answers)
         kinds |= {kind: None for kind in found if isinstance(kind, type) and issubclass(kind, Struct)}
-    schemas, components = msgspec.json.schema_components(list(kinds), ref_template=REF)
+    schemas, components = msgspec.json.schema_components([*kinds, *_ALSO], ref_template=REF)
     vocabulary.refine(components)
     return dict(zip(kinds, schemas, strict=True)), components
