@@ -42,6 +42,9 @@ def test_the_defaults_are_those_of_the_documentation() -> None:
         read_threads=2,
         body_timeout_seconds=30,
         drain_timeout_seconds=30,
+        resurfacing_minutes=1_440,
+        sweep_deadline_hours=336,
+        sweep_interval_minutes=60,
         log_level="info",
     )
 
@@ -65,6 +68,9 @@ INTEGERS = [
     ("read_threads", 1, 64),
     ("body_timeout_seconds", 1, 3_600),
     ("drain_timeout_seconds", 0, 3_600),
+    ("resurfacing_minutes", 1, 43_200),
+    ("sweep_deadline_hours", 1, 8_760),
+    ("sweep_interval_minutes", 0, 1_440),
 ]
 
 

@@ -36,7 +36,7 @@ class JudgmentsQuery(Closed, frozen=True, kw_only=True):
     contract_version: int
     scope: Scope
     status: Status | None = None
-    min_age_millis: Annotated[int, Meta(extra_json_schema={"minimum": 0})] | None = None
+    min_age_millis: Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": limits.I64_MAX})] | None = None
     limit: QueueLimit | None = None
 
     def __post_init__(self) -> None:

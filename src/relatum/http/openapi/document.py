@@ -98,10 +98,10 @@ def document(routes: Sequence[AnyRoute]) -> Document:
 
 def _schemas(routes: Iterable[AnyRoute]) -> tuple[dict[type, Schema], dict[str, Schema]]:
     """A reference for each type that a route takes or answers, and the schemas of all of them."""
-    kinds: dict[type, None] = {ErrorAnswer: None}
+    kinds: dict[type, None] = dict.fromkeys((ErrorAnswer, *_ALSO))
     for route in routes:
         found = route.answers.values() if isinstance(route, PublicRoute) else (route.takes, route.answers)
         kinds |= {kind: None for kind in found if isinstance(kind, type) and issubclass(kind, Struct)}
-    schemas, components = msgspec.json.schema_components([*kinds, *_ALSO], ref_template=REF)
+    schemas, components = msgspec.json.schema_components(list(kinds), ref_template=REF)
     vocabulary.refine(components)
     return dict(zip(kinds, schemas, strict=True)), components

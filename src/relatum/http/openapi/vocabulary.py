@@ -71,6 +71,9 @@ STRINGS: Final[dict[str, Schema]] = {
     "cursor": _CURSOR,
     "next_cursor": _CURSOR,
     "secret": {"pattern": "^rtm1_[0-9a-f]{32}_[A-Za-z0-9_-]{43}$", "description": "The bearer token; shown this once."},
+    "preview": {"maxLength": limits.PREVIEW_CHARACTERS_MAX, "description": "How the other end begins."},
+    "snippet": {"maxLength": limits.SNIPPET_CHARACTERS_MAX, "description": "How the content begins; null once erased."},
+    "reason": {"maxLength": limits.REASON_CHARACTERS_MAX, "description": "Why, in words."},
     "message": {"description": "For people. Programs branch on the status and the code."},
     "version": {"description": "The version of the server."},
 }
@@ -81,7 +84,7 @@ INTEGERS: Final[dict[str, Schema]] = {
     "status": {"minimum": 400, "maximum": 599, "description": "The status of the command alone."},
 }
 
-NUMBERS: Final[dict[str, Schema]] = {"confidence": {"minimum": 0, "maximum": 1}}
+NUMBERS: Final[dict[str, Schema]] = {"confidence": {"minimum": 0, "maximum": 1}, "similarity": {"minimum": 0, "maximum": 1}}
 
 ARRAYS: Final[dict[str, Schema]] = {
     "tags": {"maxItems": limits.TAGS_MAX, "uniqueItems": True},
@@ -92,6 +95,8 @@ ARRAYS: Final[dict[str, Schema]] = {
     "capabilities": {"minItems": 1, "uniqueItems": True},
     "grants": {"maxItems": limits.GRANTS_MAX, "uniqueItems": True},
     "ids": {"maxItems": limits.POLICY_IDS_MAX, "uniqueItems": True},
+    "judgments": {"minItems": 1, "maxItems": limits.JUDGMENTS_MAX},
+    "confirmations": {"minItems": 1, "maxItems": limits.CONFIRMATIONS_MAX},
     "visibilities": {"minItems": 1, "maxItems": 2, "uniqueItems": True},
 }
 
