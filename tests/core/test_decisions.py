@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from relatum import limits
 from relatum.core import digests
-from relatum.core.decide.records import RecordDecision
+from relatum.core.decide.record_events import RecordDecision
 from relatum.core.ids import Ref
 from relatum.core.receipts import RecordReceipt, RelationReceipt
 from relatum.core.records import RecordMeta

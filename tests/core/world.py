@@ -7,6 +7,7 @@ from itertools import count
 from relatum.core import digests
 from relatum.core.commands import RecordOperation
 from relatum.core.decide import records, relations
+from relatum.core.decide.record_events import RecordDecision
 from relatum.core.events import Stamp
 from relatum.core.ids import Author, Partition
 from relatum.core.receipts import Receipt
@@ -35,7 +36,7 @@ class World(Steps):
 
     def decide(
         self, operation: Operation, key: str | None = None
-    ) -> records.RecordDecision | relations.RelationDecision | Refusal:
+    ) -> RecordDecision | relations.RelationDecision | Refusal:
         """What the decision function of the operation's family says."""
         key = f"key-{next(_NUMBERS)}" if key is None else key
         if isinstance(operation, RecordOperation):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import random
+import random  # noqa: TID251 - dice of a test, under a seed
 
 import pytest
 
@@ -89,8 +89,8 @@ def test_the_refused_items_of_a_batch_keep_their_places_and_are_refused_again_on
     bad = {3: "candidate_not_found", 8: "revision_conflict", 12: "invalid_request", 19: "revision_conflict"}
     assert [bad.get(place) for place in range(20)] == codes
     assert given == judging.judge_all(judgments, "batch")
-    other = judging.command(Judging(judgments=tuple(judgments[:-1])), "batch")
-    assert (409, "idempotency_conflict") == refusal(other)
+    conflict = judging.command(Judging(judgments=tuple(judgments[:-1])), "batch")
+    assert (409, "idempotency_conflict") == refusal(conflict)
 
 
 def test_supersedes_needs_both_ends_active_and_current(desk: Desk, judging: JudgingDesk) -> None:

@@ -133,6 +133,8 @@ class Oracle:
                 return BAD if senseless(relation) else self._assertable(relation, now)
             case RetireRelation() | RestoreRelation() | ReviewRelation():
                 return self._alterable(operation, now)
+            case _:
+                raise AssertionError("the machine gives no such command")
 
     def _topic(self, record: RecordInput, own_id: str | None) -> str | None:
         for paper in self.papers.values():
