@@ -24,7 +24,8 @@ from relatum.core.events import (
     CredentialRotated,
 )
 from relatum.core.ids import Author, Partition, company_partition, uuid7
-from relatum.core.receipts import Receipt, RecordReceipt, RelationReceipt
+from relatum.core.links import LinkOperation
+from relatum.core.receipts import Receipt
 from relatum.core.secret import SECRET_BYTES, credential_id_of, format_secret
 from relatum.core.streams import Stream
 from relatum.core.text import is_identifier
@@ -52,6 +53,7 @@ from relatum.writer.submission import (
     ActivationSubmission,
     CheckpointSubmission,
     CredentialSubmission,
+    LinkSubmission,
     MemorySubmission,
     Outcome,
     RecordSubmission,
@@ -59,6 +61,7 @@ from relatum.writer.submission import (
 )
 from relatum.writer.waiting import decided, decided_async, only
 
+MemoryOperation = RecordOperation | RelationOperation | LinkOperation
 Readiness = Literal["ready", "poisoned", "draining"]
 
 QUEUE_COMMANDS_MAX = 4096
@@ -198,12 +201,15 @@ class Ledger:
     # Commands
 
     def command(
-        self, partition: Partition, author: Author, idempotency_key: str, operation: RecordOperation | RelationOperation
+        self, partition: Partition, author: Author, idempotency_key: str, operation: MemoryOperation
     ) -> MemorySubmission:
         """A command as it is submitted: with the digest that identifies it under its key."""
         if isinstance(operation, RecordOperation):
             digest = digests.record_command_digest(operation, self._database.store_key)
             return RecordSubmission(partition, author, idempotency_key, operation, digest)
+        if isinstance(operation, LinkOperation):
+            digest = digests.link_command_digest(operation)
+            return LinkSubmission(partition, author, idempotency_key, operation, digest)
         digest = digests.relation_command_digest(operation)
         return RelationSubmission(partition, author, idempotency_key, operation, digest)
 
@@ -401,7 +407,7 @@ def _merged(
     merged: list[Receipt | Refusal | Failure] = []
     for outcome in known:
         one = next(rest) if outcome is None else outcome
-        assert isinstance(one, RecordReceipt | RelationReceipt | Refusal | Failure)
+        assert isinstance(one, Receipt | Refusal | Failure)
         merged.append(one)
     return merged
 

@@ -20,11 +20,12 @@ from relatum.core.commands import RecordOperation, RelationOperation
 from relatum.core.cursors import Checkpoint, CheckpointCommand, CheckpointReceipt
 from relatum.core.ids import Partition
 from relatum.core.judgments import JudgmentOperation
+from relatum.core.links import LinkOperation, LinkReceipt
 from relatum.core.receipts import JudgmentReceipt, RecordReceipt, RelationReceipt
 from relatum.core.records import PayloadRow
 from relatum.core.streams import Stream
 
-AnyReceipt = TypeVar("AnyReceipt", RecordReceipt, RelationReceipt, CheckpointReceipt, JudgmentReceipt)
+AnyReceipt = TypeVar("AnyReceipt", RecordReceipt, RelationReceipt, CheckpointReceipt, JudgmentReceipt, LinkReceipt)
 
 DIGEST_BYTES = 32
 ACCUMULATOR_MODULUS = 1 << 256
@@ -69,6 +70,11 @@ def payload_digest(row: PayloadRow) -> bytes:
     return _digest(b"payload", encode(row))
 
 
+def link_command_digest(operation: LinkOperation) -> str:
+    """Identity of a link command: anybody can recompute it."""
+    return _digest(b"link-command", encode(operation)).hex()
+
+
 def words_digest(words: Words) -> bytes:
     """Salted digest of what a verdict says in words."""
     return _digest(b"words", encode(words))
@@ -103,7 +109,7 @@ def _members_without(value: Struct, name: str) -> dict[str, object]:
 
 
 def receipt_digest(
-    workspace: str, receipt: RecordReceipt | RelationReceipt | CheckpointReceipt | JudgmentReceipt
+    workspace: str, receipt: RecordReceipt | RelationReceipt | CheckpointReceipt | JudgmentReceipt | LinkReceipt
 ) -> str:
     """Digest of a receipt without its own digest, bound to the partition."""
     members = _members_without(receipt, "receipt_digest")

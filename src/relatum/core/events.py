@@ -12,6 +12,7 @@ from relatum.core.commands import RelationOperation
 from relatum.core.consequences import Consequences
 from relatum.core.cursors import CheckpointCommand, CheckpointReceipt
 from relatum.core.ids import Author, Partition
+from relatum.core.links import LinkOperation, LinkReceipt
 from relatum.core.receipts import JudgmentReceipt, RecordReceipt, RelationReceipt
 from relatum.core.records import Derivation, Disposition, Facts, Proof
 from relatum.core.standings import StandingCommandAction
@@ -184,7 +185,14 @@ class JudgmentEvent(_Event, tag="judgment", frozen=True, kw_only=True):
     judgment_receipt: JudgmentReceipt | None = None
 
 
-Event = RecordEvent | RelationEvent | CredentialEvent | ActivationEvent | CheckpointEvent | JudgmentEvent
+class LinkEvent(_Event, tag="link", frozen=True, kw_only=True):
+    """An accepted link command."""
+
+    operation: LinkOperation
+    receipt: LinkReceipt
+
+
+Event = RecordEvent | RelationEvent | CredentialEvent | ActivationEvent | CheckpointEvent | JudgmentEvent | LinkEvent
 
 
 class Head(Sparse, frozen=True, kw_only=True):

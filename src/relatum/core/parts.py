@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from relatum.core.consequences import RelationPart
-from relatum.core.events import CheckpointEvent, Event, JudgmentEvent, RecordEvent, RelationEvent
+from relatum.core.events import CheckpointEvent, Event, JudgmentEvent, LinkEvent, RecordEvent, RelationEvent
+from relatum.core.links import LinkReceipt
 from relatum.core.receipts import JudgmentReceipt, RecordReceipt, RelationReceipt
 
+AnyMemoryReceipt = RecordReceipt | RelationReceipt | JudgmentReceipt | LinkReceipt
 
-def receipt_of(event: Event) -> RecordReceipt | RelationReceipt | JudgmentReceipt | None:
+
+def receipt_of(event: Event) -> AnyMemoryReceipt | None:
     """The receipt that a memory command was answered with; None for other events and for a refused verdict."""
     match event:
-        case RecordEvent() | RelationEvent():
+        case RecordEvent() | RelationEvent() | LinkEvent():
             return event.receipt
         case JudgmentEvent():
             return event.receipt or event.judgment_receipt
@@ -36,6 +39,8 @@ def receipt_family(event: Event) -> str:
             return "relation"
         case CheckpointEvent():
             return "checkpoint"
+        case LinkEvent():
+            return "link"
         case JudgmentEvent():
             return judgment_family(getattr(event.operation, "index", None))
         case _:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from relatum.core.ids import Author
+from relatum.core.links import LinkReceipt
 from relatum.core.wire import Closed, DigestHex, Millis, Uuid
 
 Family = Literal["record", "relation", "judgment", "link", "checkpoint"]
@@ -61,4 +62,4 @@ class JudgmentReceipt(Closed, frozen=True, kw_only=True):
     commit_sequence: int
 
 
-Receipt = RecordReceipt | RelationReceipt
+Receipt = RecordReceipt | RelationReceipt | LinkReceipt

@@ -10,6 +10,7 @@ from relatum.core.candidates import Candidate
 from relatum.core.cursors import Checkpoint, Cursor
 from relatum.core.events import Head
 from relatum.core.ids import Partition
+from relatum.core.links import StoredLink
 from relatum.core.records import RecordMeta
 from relatum.core.relations import StoredRelation
 from relatum.core.standings import Standing
@@ -82,7 +83,17 @@ class Judgments(Protocol):
         """
 
 
-class PartitionState(Records, Judgments, Protocol):
+class Links(Protocol):
+    """The curated links of one partition, at one moment."""
+
+    def link_between(self, one_id: str, other_id: str) -> StoredLink | None:
+        """The link of an unordered pair."""
+
+    def links(self, record_id: str) -> int:
+        """How many links a record has."""
+
+
+class PartitionState(Records, Judgments, Links, Protocol):
     """One partition at one moment. Every method raises StorageInconsistency where stored rows contradict each other."""
 
     @property

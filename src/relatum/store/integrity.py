@@ -7,10 +7,10 @@ relation.
 from __future__ import annotations
 
 from relatum.core import digests
-from relatum.core.events import Event, Head, JudgmentEvent, RecordEvent, RelationEvent
+from relatum.core.events import Event, Head, JudgmentEvent, LinkEvent, RecordEvent, RelationEvent
 from relatum.core.ids import Ref
-from relatum.core.parts import receipt_family, relation_part
-from relatum.core.receipts import JudgmentReceipt, Receipt, RecordReceipt, RelationReceipt
+from relatum.core.parts import AnyMemoryReceipt, receipt_family, relation_part
+from relatum.core.receipts import Receipt, RecordReceipt, RelationReceipt
 from relatum.core.relations import StoredRelation
 from relatum.core.state import RecordVersion, RelationVersion
 from relatum.errors import StorageInconsistency
@@ -67,9 +67,7 @@ def record_event(partition: PartitionReader, version: RecordVersion) -> RecordEv
     return event
 
 
-def verify_receipt(
-    partition: PartitionReader, event: Event, receipt: RecordReceipt | RelationReceipt | JudgmentReceipt, sequence: int
-) -> None:
+def verify_receipt(partition: PartitionReader, event: Event, receipt: AnyMemoryReceipt, sequence: int) -> None:
     """A receipt and the event at a place of the partition: both speak of the same command, its author and its time.
 
     The command itself can be recomputed of a relation, not of what can be erased, whose content lies elsewhere.
@@ -90,6 +88,9 @@ def verify_receipt(
             _require(same, "a receipt does not match its command")
         case JudgmentEvent():
             same = (event.command_digest, event.idempotency_key) == (receipt.command_digest, receipt.idempotency_key)
+            _require(same, "a receipt does not match its command")
+        case LinkEvent():
+            same = receipt.command_digest == digests.link_command_digest(event.operation)
             _require(same, "a receipt does not match its command")
         case _:
             raise StorageInconsistency("a receipt does not match its event")

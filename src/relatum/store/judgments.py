@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from relatum.core.candidates import Candidate, Orphaned, Status, Words
 from relatum.core.events import JudgmentEvent
 from relatum.core.ids import uuid_text
+from relatum.core.links import StoredLink
 from relatum.core.standings import Standing
 from relatum.core.stored_judgments import SweepRun
 from relatum.core.verdicts import StoredVerdict
@@ -119,6 +120,21 @@ class JudgmentReader(PartitionRows):
         """What a verdict said in words; None where it said nothing, or they were erased."""
         body = None if sequence is None else self.body(self.keys.words(sequence))
         return None if body is None else rows.WORDS.decode(body)
+
+    # Links
+
+    def link_between(self, one_id: str, other_id: str) -> StoredLink | None:
+        """The link of an unordered pair."""
+        body = self.body(self.keys.link(one_id, other_id))
+        return None if body is None else rows.LINK.decode(body)
+
+    def links_of(self, record_id: str) -> list[tuple[str, StoredLink]]:
+        """A record's links, at most 16, each with its other end, in the order of creation of those."""
+        return [(uuid_text(key[-16:]), rows.LINK.decode(body)) for key, body in self._under(self.keys.links(record_id))]
+
+    def links(self, record_id: str) -> int:
+        """How many links a record has."""
+        return len(self.links_of(record_id))
 
     def _under(self, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
         for key, row in self.reader.scan(prefix, beyond(prefix)):

@@ -62,6 +62,7 @@ class Table(IntEnum):
     VERDICT_END = 29
     WORDS = 30
     SWEPT = 31
+    LINK = 32
 
 
 class Use(IntEnum):
@@ -287,6 +288,14 @@ class PartitionKeys:
     def words(self, sequence: int) -> bytes:
         """What a verdict said in words, by the place of its event."""
         return self._tables[Table.WORDS] + _u64(sequence)
+
+    def links(self, record_id: str) -> bytes:
+        """Prefix of a record's links."""
+        return self._tables[Table.LINK] + uuid_bytes(record_id)
+
+    def link(self, record_id: str, other_id: str) -> bytes:
+        """A link, under one of its ends."""
+        return self.links(record_id) + uuid_bytes(other_id)
 
     def swept(self, target_id: str) -> bytes:
         """Which event a run of the sweep, or one operation of it, belongs to."""

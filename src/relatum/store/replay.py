@@ -12,7 +12,8 @@ from typing import assert_never, get_args
 from relatum import limits
 from relatum.core import digests
 from relatum.core.cursors import CheckpointReceipt
-from relatum.core.events import CheckpointEvent, JudgmentEvent, RecordEvent, RelationEvent
+from relatum.core.events import CheckpointEvent, JudgmentEvent, LinkEvent, RecordEvent, RelationEvent
+from relatum.core.links import LinkReceipt
 from relatum.core.parts import judgment_family, receipt_of
 from relatum.core.receipts import Family, JudgmentReceipt, Receipt, RecordReceipt, RelationReceipt
 from relatum.core.standings import StandingCommandAction
@@ -21,7 +22,11 @@ from relatum.errors import Refusal, StorageInconsistency, refusal
 from relatum.store import integrity
 from relatum.store.partition import PartitionReader
 
-_EVENTS: dict[Family, type[RecordEvent | RelationEvent]] = {"record": RecordEvent, "relation": RelationEvent}
+_EVENTS: dict[Family, type[RecordEvent | RelationEvent | LinkEvent]] = {
+    "record": RecordEvent,
+    "relation": RelationEvent,
+    "link": LinkEvent,
+}
 _STANDING_ACTIONS = frozenset(get_args(StandingCommandAction))
 
 
@@ -162,6 +167,8 @@ def _verify_history(partition: PartitionReader, receipt: Receipt) -> None:
             if relation.relation.revision != receipt.revision:
                 relation = partition.relation_revision(receipt.relation_id, receipt.revision)
             _require(relation is not None and _is_relation_of(relation, receipt))
+        case LinkReceipt():
+            pass  # a link has no history but its events
         case _:
             assert_never(receipt)
 

@@ -23,6 +23,7 @@ from relatum.core.cursors import Checkpoint
 from relatum.core.events import Event, Head
 from relatum.core.ids import Partition, Ref, uuid_bytes, uuid_text
 from relatum.core.kinds import REGISTRY, Kind
+from relatum.core.links import StoredLink
 from relatum.core.records import PayloadRow, RecordMeta
 from relatum.core.relations import StoredRelation
 from relatum.core.standings import Standing
@@ -114,6 +115,7 @@ STANDING: Codec[Standing] = Codec(Standing)
 CANDIDATE: Codec[Candidate] = Codec(Candidate)
 VERDICT: Codec[StoredVerdict] = Codec(StoredVerdict)
 WORDS: Codec[Words] = Codec(Words)
+LINK: Codec[StoredLink] = Codec(StoredLink)
 
 
 class Version(NamedTuple):

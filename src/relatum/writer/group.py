@@ -10,7 +10,8 @@ from relatum.core.access import Credential
 from relatum.core.changes import JournalHead
 from relatum.core.commands import AssertRelation, SaveRecord
 from relatum.core.cursors import CheckpointReceipt
-from relatum.core.decide import activations, checkpoints, credentials, judgments, records, relations
+from relatum.core.decide import activations, checkpoints, credentials, judgments, links, records, relations
+from relatum.core.decide.chain import Asked
 from relatum.core.decide.record_events import RecordDecision
 from relatum.core.events import JudgmentEvent, Stamp
 from relatum.core.ids import Author, Partition
@@ -28,6 +29,7 @@ from relatum.writer.submission import (
     CheckpointSubmission,
     CredentialSubmission,
     JudgmentSubmission,
+    LinkSubmission,
     MemorySubmission,
     Outcome,
     RecordSubmission,
@@ -106,7 +108,7 @@ class Group:
             if (staging.workspace_id, stream) in self._broken:
                 raise JournalBroken("the journal of the stream was found broken", staging.workspace_id, stream)
         match submission:
-            case RelationSubmission() | RecordSubmission():
+            case RelationSubmission() | RecordSubmission() | LinkSubmission():
                 return self._memory(staging, submission)
             case JudgmentSubmission():
                 return self._judgment(staging, submission)
@@ -119,16 +121,18 @@ class Group:
             case _:
                 assert_never(submission)
 
-    def _memory(self, staging: Staging, submission: RecordSubmission | RelationSubmission) -> Receipt | Refusal:
+    def _memory(self, staging: Staging, submission: MemorySubmission) -> Receipt | Refusal:
         known = look_up(staging, submission)
         if known is not None:
             self.replays += not isinstance(known, Refusal)
             return known
         stamp = self._stamp(submission.author)
         key, digest = submission.idempotency_key, submission.command_digest
-        decision: RecordDecision | relations.RelationDecision | Refusal
+        decision: RecordDecision | relations.RelationDecision | links.LinkDecision | Refusal
         if isinstance(submission, RelationSubmission):
             decision = relations.decide(staging, submission.operation, key, digest, stamp)
+        elif isinstance(submission, LinkSubmission):
+            decision = links.decide(staging, submission.operation, Asked(key, digest, stamp))
         else:
             decision = records.decide(staging, submission.operation, key, digest, stamp, submission.detected)
         if isinstance(decision, Refusal):
@@ -202,6 +206,8 @@ def _label(decision: Decision) -> tuple[str, str]:
             return "checkpoint", "saved"
         case activations.ActivationDecision():
             return "stream", "activated"
+        case links.LinkDecision():
+            return "link", decision.event.receipt.action
         case judgments.JudgmentDecision():
             return "judgment", _judgment_action(decision.event)
         case _:
@@ -225,15 +231,22 @@ def _streams_of(submission: Submission) -> tuple[Stream, ...]:
             return (RECORDS,)
         case CheckpointSubmission() | ActivationSubmission():
             return (submission.stream,)
-        case CredentialSubmission():
+        case CredentialSubmission() | LinkSubmission():
             return ()
         case _:
             assert_never(submission)
 
 
+_FAMILIES: dict[type[MemorySubmission], Family] = {
+    RecordSubmission: "record",
+    RelationSubmission: "relation",
+    LinkSubmission: "link",
+}
+
+
 def look_up(partition: PartitionReader, submission: MemorySubmission) -> Receipt | Refusal | None:
     """What is known of a command's key: its receipt, a conflict, or nothing."""
-    family: Family = "relation" if isinstance(submission, RelationSubmission) else "record"
+    family = _FAMILIES[type(submission)]
     return replay.look_up(
         partition, family, submission.author.subject_id, submission.idempotency_key, submission.command_digest
     )

@@ -13,6 +13,7 @@ from relatum.core.decide.saves import NOTHING_DETECTED, Detected
 from relatum.core.events import CredentialOperation, JudgmentEvent
 from relatum.core.ids import Author, Partition
 from relatum.core.judgments import JudgmentOperation
+from relatum.core.links import LinkOperation
 from relatum.core.receipts import Receipt
 from relatum.core.streams import Stream
 from relatum.errors import Failure, Refusal
@@ -59,6 +60,16 @@ class JudgmentSubmission(NamedTuple):
     by_timer: bool = False
 
 
+class LinkSubmission(NamedTuple):
+    """A link command of an authorized caller."""
+
+    partition: Partition
+    author: Author
+    idempotency_key: str
+    operation: LinkOperation
+    command_digest: str
+
+
 class CredentialSubmission(NamedTuple):
     """A change of a credential in the company's own partition.
 
@@ -89,7 +100,7 @@ class ActivationSubmission(NamedTuple):
     stream: Stream
 
 
-MemorySubmission = RecordSubmission | RelationSubmission
+MemorySubmission = RecordSubmission | RelationSubmission | LinkSubmission
 Submission = MemorySubmission | JudgmentSubmission | CredentialSubmission | CheckpointSubmission | ActivationSubmission
 Outcome = Receipt | JudgmentEvent | Credential | CheckpointReceipt | JournalHead | Refusal | Failure
 

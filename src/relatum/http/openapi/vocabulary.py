@@ -84,7 +84,10 @@ INTEGERS: Final[dict[str, Schema]] = {
     "status": {"minimum": 400, "maximum": 599, "description": "The status of the command alone."},
 }
 
-NUMBERS: Final[dict[str, Schema]] = {"confidence": {"minimum": 0, "maximum": 1}, "similarity": {"minimum": 0, "maximum": 1}}
+NUMBERS: Final[dict[str, Schema]] = {
+    "confidence": {"minimum": 0, "maximum": 1},
+    "similarity": {"minimum": 0, "maximum": 1},
+}
 
 ARRAYS: Final[dict[str, Schema]] = {
     "tags": {"maxItems": limits.TAGS_MAX, "uniqueItems": True},

@@ -11,6 +11,7 @@ from relatum.core.decide.activations import ActivationDecision
 from relatum.core.decide.checkpoints import CheckpointDecision
 from relatum.core.decide.credentials import CredentialDecision
 from relatum.core.decide.judgments import JudgmentDecision
+from relatum.core.decide.links import LinkDecision
 from relatum.core.decide.record_events import RecordDecision
 from relatum.core.decide.relations import RelationDecision
 from relatum.core.events import (
@@ -36,12 +37,19 @@ from relatum.store.keys import Use
 from relatum.store.projection.candidates import erase_words
 from relatum.store.projection.consequences import stage_consequences
 from relatum.store.projection.journaling import journaled
+from relatum.store.projection.links import put_link, remove_link, remove_links
 from relatum.store.projection.relations import stage_relation
 from relatum.store.projection.staging import Staging
 from relatum.store.projection.standings import free_topic, hold_topic, stage_standing, unpin_deleted
 
 Decision = (
-    RecordDecision | RelationDecision | CredentialDecision | ActivationDecision | CheckpointDecision | JudgmentDecision
+    RecordDecision
+    | RelationDecision
+    | CredentialDecision
+    | ActivationDecision
+    | CheckpointDecision
+    | JudgmentDecision
+    | LinkDecision
 )
 
 
@@ -61,6 +69,8 @@ def project(staging: Staging, decision: Decision) -> None:
             _checkpoint(staging, decision)
         case JudgmentDecision():
             _judgment(staging, decision)
+        case LinkDecision():
+            _link(staging, decision)
         case _:
             assert_never(decision)
 
@@ -115,6 +125,7 @@ def _revision(staging: Staging, decision: RecordDecision) -> list[RecordChange |
             staging.delete_all(k.payloads(record_id))
             erase_words(staging, record_id)
             unpin_deleted(staging, record_id)
+            remove_links(staging, record_id)
         case RecordReviewed() | StandingSet():
             pass
         case _:
@@ -130,6 +141,18 @@ def _judgment(staging: Staging, decision: JudgmentDecision) -> None:
         _swept(staging, event, event.operation)
     _receipt(staging, event.author, event.idempotency_key, event, event.command_digest)
     staging.advance(event, journaled(staging, event, changes))
+
+
+def _link(staging: Staging, decision: LinkDecision) -> None:
+    event, before, after = decision.event, decision.before, decision.after
+    if after is None:
+        assert before is not None
+        remove_link(staging, before)
+    else:
+        put_link(staging, after)
+    receipt = event.receipt
+    _receipt(staging, event.author, receipt.idempotency_key, event, receipt.command_digest)
+    staging.advance(event, staging.head())
 
 
 def _swept(staging: Staging, event: JudgmentEvent, run: SweepRun) -> None:

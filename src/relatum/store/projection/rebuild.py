@@ -10,6 +10,7 @@ from typing import assert_never
 from relatum.core import digests, journal, transitions
 from relatum.core.candidates import Words
 from relatum.core.canonical import encode
+from relatum.core.decide import links
 from relatum.core.decide.activations import ActivationDecision
 from relatum.core.decide.checkpoints import CheckpointDecision
 from relatum.core.decide.credentials import CredentialDecision
@@ -23,6 +24,7 @@ from relatum.core.events import (
     CredentialIssued,
     Event,
     JudgmentEvent,
+    LinkEvent,
     RecordCreated,
     RecordDerived,
     RecordEvent,
@@ -103,6 +105,8 @@ def replay(target: Staging, event: Event, payload: Erasable | None) -> Decision:
             return CheckpointDecision(event, after)
         case JudgmentEvent():
             return JudgmentDecision(event, payload if isinstance(payload, Words) else None)
+        case LinkEvent():
+            return links.replayed(target, event)
         case _:
             assert_never(event)
 
