@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec.structs import force_setattr
 
-from relatum.core.ids import Scope
+from relatum.core.ids import Ref, Scope
 from relatum.core.records import Derivation, Disposition, RecordInput
 from relatum.core.relations import RelationInput
 from relatum.core.wire import Closed, Revision, Sparse, Uuid, canonical_uuid, check_u64
@@ -83,9 +83,29 @@ class UnpinRecord(_RecordTarget, tag="unpin", frozen=True, kw_only=True):
     """Takes the mark away."""
 
 
+class MarkStale(Sparse, tag="mark_stale", frozen=True, kw_only=True):
+    """A later record says that this one is out of date, and perhaps how much of it still holds."""
+
+    record_id: Uuid
+    because: Ref
+    confidence: float | None = None
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "record_id", canonical_uuid(self.record_id))
+        if self.confidence is not None:
+            force_setattr(self, "confidence", self.confidence + 0.0)
+
+
 StandingOperation = ArchiveRecord | UnarchiveRecord | PinRecord | UnpinRecord
 RecordOperation = (
-    CreateRecord | ReviseRecord | DeleteRecord | DeriveRecord | ReviewRecord | SaveRecord | StandingOperation
+    CreateRecord
+    | ReviseRecord
+    | DeleteRecord
+    | DeriveRecord
+    | ReviewRecord
+    | SaveRecord
+    | StandingOperation
+    | MarkStale
 )
 
 

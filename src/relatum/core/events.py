@@ -15,7 +15,7 @@ from relatum.core.ids import Author, Partition
 from relatum.core.links import LinkOperation, LinkReceipt
 from relatum.core.receipts import JudgmentReceipt, RecordReceipt, RelationReceipt
 from relatum.core.records import Derivation, Disposition, Facts, Proof
-from relatum.core.standings import StandingCommandAction
+from relatum.core.standings import StaleMark, StandingCommandAction
 from relatum.core.stored_judgments import StoredJudgment
 from relatum.core.streams import Stream
 from relatum.core.wire import Sparse, Uuid
@@ -79,8 +79,22 @@ class StandingSet(Sparse, tag="standing", frozen=True, kw_only=True):
     action: StandingCommandAction
 
 
+class StaleMarked(Sparse, tag="mark_stale", frozen=True, kw_only=True):
+    """A record was marked as out of date."""
+
+    record_id: Uuid
+    mark: StaleMark
+
+
 StoredRecordOperation = (
-    RecordCreated | RecordRevised | RecordDeleted | RecordDerived | RecordReviewed | RecordSaved | StandingSet
+    RecordCreated
+    | RecordRevised
+    | RecordDeleted
+    | RecordDerived
+    | RecordReviewed
+    | RecordSaved
+    | StandingSet
+    | StaleMarked
 )
 
 

@@ -10,7 +10,16 @@ from relatum.core.wire import Closed, DigestHex, Millis, Uuid
 
 Family = Literal["record", "relation", "judgment", "link", "checkpoint"]
 RecordAction = Literal[
-    "created", "revised", "deleted", "derived", "reviewed", "archived", "unarchived", "pinned", "unpinned"
+    "created",
+    "revised",
+    "deleted",
+    "derived",
+    "reviewed",
+    "archived",
+    "unarchived",
+    "pinned",
+    "unpinned",
+    "marked_stale",
 ]
 RelationAction = Literal["asserted", "retired", "restored", "reviewed"]
 JudgmentAction = Literal["submitted", "swept", "undone", "confirmed"]

@@ -9,6 +9,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from relatum.core.ids import Ref
 from relatum.core.wire import Closed, Sparse, Uuid
 
 StandingState = Literal["current", "superseded", "archived"]
@@ -29,14 +30,25 @@ class Supersession(Closed, frozen=True, kw_only=True):
     relation_id: Uuid
 
 
+class StaleMark(Sparse, frozen=True, kw_only=True):
+    """That a later record makes this one out of date; it counts as long as that record is not deleted."""
+
+    because: Ref
+    confidence: float | None = None
+
+
 class Standing(Sparse, frozen=True, kw_only=True):
-    """A record's standing as stored, with its last confirmations. The default is that of a record nobody touched."""
+    """A record's standing as stored, with its last confirmations and what makes it out of date.
+
+    The default is that of a record nobody touched.
+    """
 
     superseded_by: Supersession | None = None
     archived: bool = False
     pinned_at_millis: int | None = None
     affirmed_at_millis: int | None = None
     refuted_at_millis: int | None = None
+    stale_marks: tuple[StaleMark, ...] = ()
 
     @property
     def state(self) -> StandingState:
@@ -85,6 +97,12 @@ def standing_after(before: Standing, change: StandingChange, at_millis: int) -> 
             return replace(before, pinned_at_millis=at_millis)
         case "unpinned":
             return replace(before, pinned_at_millis=None)
+
+
+def marked_stale(before: Standing, mark: StaleMark) -> Standing:
+    """The standing that a mark leaves: one for each later record."""
+    others = tuple(one for one in before.stale_marks if one.because.record_id != mark.because.record_id)
+    return replace(before, stale_marks=(*others, mark))
 
 
 def confirmed(before: Standing, outcome: Outcome, at_millis: int) -> Standing:

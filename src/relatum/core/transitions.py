@@ -28,6 +28,7 @@ from relatum.core.events import (
     RecordReviewed,
     RecordRevised,
     RecordSaved,
+    StaleMarked,
     StandingSet,
     StoredRecordOperation,
 )
@@ -44,6 +45,7 @@ RECORD_ACTIONS: dict[type[StoredRecordOperation], RecordAction] = {
     RecordDerived: "derived",
     RecordReviewed: "reviewed",
     RecordSaved: "created",
+    StaleMarked: "marked_stale",
 }
 RELATION_ACTIONS: dict[type[RelationOperation], RelationAction] = {
     AssertRelation: "asserted",
@@ -79,7 +81,7 @@ def record_after(
     assert before is not None
     revision = before.revision + 1
     match operation:
-        case StandingSet():
+        case StandingSet() | StaleMarked():
             return before
         case RecordRevised():
             return replace(

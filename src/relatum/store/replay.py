@@ -27,7 +27,7 @@ _EVENTS: dict[Family, type[RecordEvent | RelationEvent | LinkEvent]] = {
     "relation": RelationEvent,
     "link": LinkEvent,
 }
-_STANDING_ACTIONS = frozenset(get_args(StandingCommandAction))
+_STANDING_ACTIONS = frozenset((*get_args(StandingCommandAction), "marked_stale"))
 
 
 def look_up(

@@ -7,6 +7,7 @@ from relatum.core import text
 from relatum.core.commands import (
     CreateRecord,
     DeriveRecord,
+    MarkStale,
     RecordOperation,
     ReviewRecord,
     ReviseRecord,
@@ -19,6 +20,8 @@ def broken_rule(operation: RecordOperation, idempotency_key: str) -> str | None:
     """The first static rule that a command breaks, in words; None for a sound command."""
     if not text.is_idempotency_key(idempotency_key):
         return "the idempotency key must be 1 to 256 bytes, not blank, without control characters"
+    if isinstance(operation, MarkStale):
+        return _mark_problem(operation)
     if not isinstance(operation, CreateRecord | DeriveRecord | SaveRecord) and operation.expected_revision < 1:
         return "expected_revision starts at 1"
     if isinstance(operation, ReviewRecord) and not text.is_evidence_ref(operation.evidence_ref):
@@ -29,6 +32,16 @@ def broken_rule(operation: RecordOperation, idempotency_key: str) -> str | None:
         return "candidates_max must lie between 0 and 25"
     if isinstance(operation, CreateRecord | ReviseRecord | SaveRecord):
         return _record_problem(operation.record)
+    return None
+
+
+def _mark_problem(operation: MarkStale) -> str | None:
+    if operation.because.revision < 1:
+        return "revisions start at 1"
+    if operation.because.record_id == operation.record_id:
+        return "a record can't make itself stale"
+    if operation.confidence is not None and not 0.0 <= operation.confidence <= 1.0:
+        return "confidence must lie between 0 and 1"
     return None
 
 

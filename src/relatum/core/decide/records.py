@@ -11,6 +11,7 @@ from relatum.core.commands import (
     CreateRecord,
     DeleteRecord,
     DeriveRecord,
+    MarkStale,
     PinRecord,
     RecordOperation,
     ReviewRecord,
@@ -33,14 +34,17 @@ from relatum.core.events import (
     RecordDerived,
     RecordReviewed,
     RecordRevised,
+    StaleMarked,
     Stamp,
     StandingSet,
     StoredRecordOperation,
 )
 from relatum.core.ids import uuid7
 from relatum.core.records import Derivation, PayloadRow, RecordInput, split
+from relatum.core.standings import StaleMark
 from relatum.core.state import PartitionState, RecordVersion
 from relatum.errors import Refusal, Refused, invalid, missing, stale
+from relatum.limits import STALE_MARKS_MAX
 
 
 def decide(
@@ -67,6 +71,8 @@ def decide(
                 return save(state, operation, detected, asked)
             case DeriveRecord(record=record, derivation=derivation):
                 return _derive(state, record, derivation, asked)
+            case MarkStale():
+                return _mark_stale(state, operation, asked)
             case _:
                 return _change(state, operation, asked)
     except Refused as refused:
@@ -124,6 +130,24 @@ def _change(
         return changed
     stored, row = changed
     return accept(state, stored, before, before.record_id, row, asked)
+
+
+def _mark_stale(state: PartitionState, operation: MarkStale, asked: Asked) -> RecordDecision | Refusal:
+    version, later = state.record(operation.record_id), state.record(operation.because.record_id)
+    if version is None or version.meta.state == "deleted":
+        return missing()
+    state.verify_record(version)
+    if later is None or later.meta.state == "deleted":
+        return missing("the later record does not exist")
+    if later.meta.revision != operation.because.revision:
+        return stale("the later record is at another revision")
+    marks = state.standing(operation.record_id).stale_marks
+    known = {mark.because.record_id for mark in marks}
+    if len(known | {operation.because.record_id}) > STALE_MARKS_MAX:
+        return invalid("at most 16 records can make another one stale")
+    mark = StaleMark(because=operation.because, confidence=operation.confidence)
+    stored = StaleMarked(record_id=operation.record_id, mark=mark)
+    return accept(state, stored, version.meta, operation.record_id, None, asked)
 
 
 def _changed(

@@ -15,6 +15,7 @@ from relatum.core.commands import (
     CreateRecord,
     DeleteRecord,
     DeriveRecord,
+    MarkStale,
     PinRecord,
     RecordOperation,
     RelationOperation,
@@ -48,6 +49,7 @@ RECORD_NEEDS: dict[type[Struct], tuple[Capability, ...]] = {
     UnarchiveRecord: ("memory_write",),
     PinRecord: ("memory_write",),
     UnpinRecord: ("memory_write",),
+    MarkStale: ("memory_write",),
 }
 RELATION_NEEDS: dict[type[Struct], tuple[Capability, ...]] = {
     AssertRelation: ("memory_read", "memory_write"),

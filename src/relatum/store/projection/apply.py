@@ -25,6 +25,7 @@ from relatum.core.events import (
     RecordReviewed,
     RecordRevised,
     RecordSaved,
+    StaleMarked,
     StandingSet,
 )
 from relatum.core.ids import Author
@@ -40,7 +41,13 @@ from relatum.store.projection.journaling import journaled
 from relatum.store.projection.links import put_link, remove_link, remove_links
 from relatum.store.projection.relations import stage_relation
 from relatum.store.projection.staging import Staging
-from relatum.store.projection.standings import free_topic, hold_topic, stage_standing, unpin_deleted
+from relatum.store.projection.standings import (
+    free_topic,
+    hold_topic,
+    stage_stale_mark,
+    stage_standing,
+    unpin_deleted,
+)
 
 Decision = (
     RecordDecision
@@ -91,6 +98,9 @@ def _record(staging: Staging, decision: RecordDecision) -> None:
         change = StandingChange(record_id=record_id, action=operation.action)
         stage_standing(staging, change, event.committed_at_millis)
         changes: list[RecordChange | RelationChange] = []
+    elif isinstance(operation, StaleMarked):
+        stage_stale_mark(staging, record_id, operation.mark)
+        changes = []
     else:
         changes = _revision(staging, decision)
     _receipt(staging, event.author, receipt.idempotency_key, event, receipt.command_digest)
@@ -126,7 +136,7 @@ def _revision(staging: Staging, decision: RecordDecision) -> list[RecordChange |
             erase_words(staging, record_id)
             unpin_deleted(staging, record_id)
             remove_links(staging, record_id)
-        case RecordReviewed() | StandingSet():
+        case RecordReviewed() | StandingSet() | StaleMarked():
             pass
         case _:
             assert_never(operation)

@@ -30,6 +30,7 @@ from relatum.core.events import (
     RecordEvent,
     RecordSaved,
     RelationEvent,
+    StaleMarked,
     StandingSet,
 )
 from relatum.core.records import PayloadRow
@@ -119,7 +120,7 @@ def _agree(digest: bytes, stated: str) -> None:
 def _payload_of(source: PartitionReader, event: Event) -> Erasable | None:
     if isinstance(event, JudgmentEvent):
         return source.words(event.sequence)
-    if not isinstance(event, RecordEvent) or isinstance(event.operation, StandingSet):
+    if not isinstance(event, RecordEvent) or isinstance(event.operation, StandingSet | StaleMarked):
         return None  # a change of standing brings no row of its own, and shares its revision with the row that did
     body = source.body(source.keys.payload(event.record_id, event.receipt.revision))
     return None if body is None else rows.PAYLOAD.decode(body)

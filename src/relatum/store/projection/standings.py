@@ -5,7 +5,15 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from relatum.core.ids import uuid_bytes
-from relatum.core.standings import Confirmation, Standing, StandingChange, confirmed, standing_after
+from relatum.core.standings import (
+    Confirmation,
+    StaleMark,
+    Standing,
+    StandingChange,
+    confirmed,
+    marked_stale,
+    standing_after,
+)
 from relatum.store import rows
 from relatum.store.projection.staging import Staging
 
@@ -34,6 +42,11 @@ def stage_standing(staging: Staging, change: StandingChange, at_millis: int, *, 
         hold_topic(staging, record_id)
     elif before.state == "current" != after.state:
         free_topic(staging, record_id)
+
+
+def stage_stale_mark(staging: Staging, record_id: str, mark: StaleMark) -> None:
+    """Stages that a later record makes a record out of date."""
+    _stage(staging, record_id, marked_stale(staging.standing(record_id), mark))
 
 
 def stage_confirmation(staging: Staging, confirmation: Confirmation, at_millis: int) -> None:
