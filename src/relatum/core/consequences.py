@@ -17,7 +17,8 @@ from relatum.core.wire import Sparse, Uuid
 class RelationPart(Sparse, frozen=True, kw_only=True):
     """What a command of another family does to a relation, as if it were a command of its own.
 
-    Every relation that is asserted so is a verdict: the candidate that it closes and how sure somebody was go with it.
+    A relation that is asserted so is a verdict unless it is `plain`: the candidate that it closes and how sure somebody
+    was go with it.
     """
 
     relation_id: Uuid
@@ -25,6 +26,7 @@ class RelationPart(Sparse, frozen=True, kw_only=True):
     receipt: RelationReceipt
     candidate_id: Uuid | None = None
     confidence: float | None = None
+    plain: bool = False
 
 
 class Consequences(Sparse, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ from msgspec.structs import force_setattr
 
 from relatum.core.canonical import normal_json
 from relatum.core.ids import Scope
+from relatum.core.promotions import Promoting
 from relatum.core.relations import Provenance
 from relatum.core.standings import Outcome
 from relatum.core.verdicts import Verdict
@@ -114,7 +115,7 @@ class Confirming(Sparse, tag="confirm", frozen=True, kw_only=True):
     confirmations: tuple[ConfirmationInput, ...]
 
 
-JudgmentOperation = Judging | Comparing | Submitting | Sweeping | Undoing | Confirming
+JudgmentOperation = Judging | Comparing | Submitting | Sweeping | Undoing | Confirming | Promoting
 
 
 class JudgmentBatchCommand(Closed, frozen=True, kw_only=True):

@@ -22,7 +22,7 @@ RecordAction = Literal[
     "marked_stale",
 ]
 RelationAction = Literal["asserted", "retired", "restored", "reviewed"]
-JudgmentAction = Literal["submitted", "swept", "undone", "confirmed"]
+JudgmentAction = Literal["submitted", "swept", "undone", "confirmed", "promoted"]
 
 
 class RecordReceipt(Closed, frozen=True, kw_only=True):

@@ -93,7 +93,20 @@ class Links(Protocol):
         """How many links a record has."""
 
 
-class PartitionState(Records, Judgments, Links, Protocol):
+class Promotions(Protocol):
+    """What promotions of one partition have led to, at one moment."""
+
+    def are_related(self, one_id: str, other_id: str) -> bool:
+        """Whether an active authored relation joins two records at their current revisions, in either direction."""
+
+    def suspicion(self, one_id: str, other_id: str) -> tuple[str, ...]:
+        """On which days an unordered pair was found to contradict itself."""
+
+    def promoted_on(self, run_date: str) -> int:
+        """How many edges were promoted for a day."""
+
+
+class PartitionState(Records, Judgments, Links, Promotions, Protocol):
     """One partition at one moment. Every method raises StorageInconsistency where stored rows contradict each other."""
 
     @property

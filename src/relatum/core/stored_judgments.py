@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from relatum.core.promotions import MiningRun, ProposalOutcome
 from relatum.core.verdicts import Verdict
 from relatum.core.wire import Sparse, Uuid
 from relatum.errors import Code
@@ -49,4 +50,12 @@ class Confirmed(Sparse, tag="confirm", frozen=True, kw_only=True):
     evidence_refs: tuple[str, ...]
 
 
-StoredJudgment = VerdictGiven | PairsSubmitted | SweepRun | Undone | Confirmed
+class Promoted(Sparse, tag="promote", frozen=True, kw_only=True):
+    """Mined edges were proposed; what became of each, and the pairs that were found to contradict on a new day."""
+
+    run: MiningRun
+    outcomes: tuple[ProposalOutcome, ...]
+    suspicions: tuple[tuple[Uuid, Uuid], ...] = ()
+
+
+StoredJudgment = VerdictGiven | PairsSubmitted | SweepRun | Undone | Confirmed | Promoted

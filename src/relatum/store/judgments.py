@@ -121,6 +121,18 @@ class JudgmentReader(PartitionRows):
         body = None if sequence is None else self.body(self.keys.words(sequence))
         return None if body is None else rows.WORDS.decode(body)
 
+    # Promotions
+
+    def suspicion(self, one_id: str, other_id: str) -> tuple[str, ...]:
+        """On which days an unordered pair was found to contradict itself."""
+        body = self.body(self.keys.suspicion(one_id, other_id))
+        return () if body is None else rows.SUSPICION.decode(body).run_dates
+
+    def promoted_on(self, run_date: str) -> int:
+        """How many edges were promoted for a day."""
+        body = self.body(self.keys.promoted(run_date))
+        return 0 if body is None else rows.unpack_u64(body)
+
     # Links
 
     def link_between(self, one_id: str, other_id: str) -> StoredLink | None:

@@ -63,6 +63,8 @@ class Table(IntEnum):
     WORDS = 30
     SWEPT = 31
     LINK = 32
+    SUSPICION = 33
+    PROMOTED = 34
 
 
 class Use(IntEnum):
@@ -296,6 +298,15 @@ class PartitionKeys:
     def link(self, record_id: str, other_id: str) -> bytes:
         """A link, under one of its ends."""
         return self.links(record_id) + uuid_bytes(other_id)
+
+    def suspicion(self, one_id: str, other_id: str) -> bytes:
+        """On which days an unordered pair was found to contradict itself."""
+        low, high = sorted((uuid_bytes(one_id), uuid_bytes(other_id)))
+        return self._tables[Table.SUSPICION] + low + high
+
+    def promoted(self, run_date: str) -> bytes:
+        """How many edges were promoted for a day."""
+        return self._tables[Table.PROMOTED] + run_date.encode()
 
     def swept(self, target_id: str) -> bytes:
         """Which event a run of the sweep, or one operation of it, belongs to."""

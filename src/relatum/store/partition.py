@@ -135,6 +135,27 @@ class PartitionReader(JudgmentReader):
         body = self.body(self.keys.header(end.record_id, end.revision))
         return None if body is None else rows.unpack_completeness(body)
 
+    def are_related(self, one_id: str, other_id: str) -> bool:
+        """Whether an active authored relation joins two records at their current revisions, in either direction.
+
+        Costs a scan of the adjacency of that end which has less of it.
+        """
+        ends = [self.record(one_id), self.record(other_id)]
+        refs = [Ref(record_id=end.meta.record_id, revision=end.meta.revision) for end in ends if end is not None]
+        if len(refs) < 2:
+            return False
+        fewest, other = sorted(refs, key=self._relations_at)
+        for direction in (Table.OUTGOING, Table.INCOMING):
+            prefix = self.keys.adjacency(direction, fewest.record_id, fewest.revision)
+            for key, row in self.reader.scan(prefix, beyond(prefix)):
+                if rows.unseal(key, row)[:16] == uuid_bytes(other.record_id):
+                    return True
+        return False
+
+    def _relations_at(self, end: Ref) -> int:
+        header = self.completeness(end)
+        return 0 if header is None else header.outgoing_count + header.incoming_count
+
     # Receipts, journals, credentials
 
     def receipt(self, family: str, subject_id: str, idempotency_key: str) -> rows.ReceiptPointer | None:

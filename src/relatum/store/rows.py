@@ -24,6 +24,7 @@ from relatum.core.events import Event, Head
 from relatum.core.ids import Partition, Ref, uuid_bytes, uuid_text
 from relatum.core.kinds import REGISTRY, Kind
 from relatum.core.links import StoredLink
+from relatum.core.promotions import Suspicion
 from relatum.core.records import PayloadRow, RecordMeta
 from relatum.core.relations import StoredRelation
 from relatum.core.standings import Standing
@@ -116,6 +117,7 @@ CANDIDATE: Codec[Candidate] = Codec(Candidate)
 VERDICT: Codec[StoredVerdict] = Codec(StoredVerdict)
 WORDS: Codec[Words] = Codec(Words)
 LINK: Codec[StoredLink] = Codec(StoredLink)
+SUSPICION: Codec[Suspicion] = Codec(Suspicion)
 
 
 class Version(NamedTuple):

@@ -6,6 +6,7 @@ from typing import assert_never
 
 from relatum import limits
 from relatum.core import text
+from relatum.core.decide import promotions
 from relatum.core.decide.relation_rules import provenance_problem
 from relatum.core.judgments import (
     Comparing,
@@ -18,6 +19,7 @@ from relatum.core.judgments import (
     Sweeping,
     Undoing,
 )
+from relatum.core.promotions import Promoting
 
 
 def broken_rule(operation: JudgmentOperation, idempotency_key: str) -> str | None:
@@ -39,6 +41,8 @@ def broken_rule(operation: JudgmentOperation, idempotency_key: str) -> str | Non
             return None
         case Undoing(run_id=run_id, operation_id=operation_id):
             return "name either a run or an operation" if (run_id is None) == (operation_id is None) else None
+        case Promoting():
+            return promotions.broken_rule(operation)
         case Confirming():
             return _confirmations_problem(operation)
         case _:

@@ -11,8 +11,9 @@ from relatum.core import digests
 from relatum.core.candidates import Candidate, CandidateChange, Opened, Orphaned, Resumed, Words
 from relatum.core.canonical import encode
 from relatum.core.consequences import Consequences
-from relatum.core.decide.chain import journaling, linked
+from relatum.core.decide.chain import Asked, journaling, linked
 from relatum.core.decide.judgment_rules import judgment_problem
+from relatum.core.decide.promotions import promote
 from relatum.core.decide.verdicts import Given, Ruled, default_provenance, judged
 from relatum.core.events import JudgmentEvent, Stamp
 from relatum.core.ids import Ref, uuid7
@@ -29,6 +30,7 @@ from relatum.core.judgments import (
     Sweeping,
     Undoing,
 )
+from relatum.core.promotions import Promoting
 from relatum.core.receipts import JudgmentAction, JudgmentReceipt
 from relatum.core.records import Proof
 from relatum.core.standings import Confirmation
@@ -78,6 +80,9 @@ def decide(state: PartitionState, operation: JudgmentOperation, asked: AskedJudg
             return _sweep(state, asked)
         case Undoing():
             return _undo(state, operation, asked)
+        case Promoting():
+            promotion = promote(state, operation, Asked(asked.idempotency_key, asked.command_digest, asked.stamp))
+            return _accept(state, promotion.operation, asked, promotion.consequences, "promoted")
         case Confirming():
             return _confirm(state, operation, asked)
         case _:

@@ -30,8 +30,9 @@ from relatum.core.events import (
 )
 from relatum.core.ids import Author
 from relatum.core.parts import receipt_family
+from relatum.core.promotions import Suspicion
 from relatum.core.standings import StandingChange
-from relatum.core.stored_judgments import SweepRun
+from relatum.core.stored_judgments import Promoted, SweepRun
 from relatum.core.streams import RECORDS
 from relatum.store import keys, rows
 from relatum.store.keys import Use
@@ -149,8 +150,21 @@ def _judgment(staging: Staging, decision: JudgmentDecision) -> None:
     changes = stage_consequences(staging, event, decision.words)
     if isinstance(event.operation, SweepRun):
         _swept(staging, event, event.operation)
+    elif isinstance(event.operation, Promoted):
+        _promoted(staging, event.operation)
     _receipt(staging, event.author, event.idempotency_key, event, event.command_digest)
     staging.advance(event, journaled(staging, event, changes))
+
+
+def _promoted(staging: Staging, promoted: Promoted) -> None:
+    """The counters of promotion: for each day, and for each pair that was found to contradict itself."""
+    k, run_date = staging.keys, promoted.run.run_date
+    count = sum(outcome.outcome == "promoted" for outcome in promoted.outcomes)
+    if count:
+        staging.put(k.promoted(run_date), rows.pack_u64(staging.promoted_on(run_date) + count))
+    for one, other in promoted.suspicions:
+        dates = Suspicion(run_dates=(*staging.suspicion(one, other), run_date))
+        staging.put(k.suspicion(one, other), rows.SUSPICION.encode(dates))
 
 
 def _link(staging: Staging, decision: LinkDecision) -> None:
