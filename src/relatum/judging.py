@@ -106,6 +106,10 @@ class Judging:
         """The active, current records of a partition that have words of a text, the best first."""
         return self._index.search(partition, text)
 
+    def matches(self, partition: PartitionReader, text: str) -> dict[str, int]:
+        """The active, current records of a partition that have words of a text, with how many distinct ones."""
+        return self._index.matches(partition, text)
+
     def resembling(self, partition: PartitionReader, text: str) -> Detected:
         """The active, current records of a partition that resemble a text, the most similar first."""
         return self._index.detect(partition, text)

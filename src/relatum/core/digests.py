@@ -146,6 +146,16 @@ def topic_key(topic: str) -> bytes:
     return _digest(b"topic-key", topic.encode())[:16]
 
 
+def fact_key(fact: str) -> bytes:
+    """Where the records that say something of a fact are looked up: 16 bytes."""
+    return _digest(b"fact-key", fact.encode())[:16]
+
+
+def said_digest(content: str, source_hash: str | None) -> bytes:
+    """What a record says of its fact, and by which state of its source; equal for equal statements: 16 bytes."""
+    return _digest(b"said", encode([content, source_hash]))[:16]
+
+
 def adjacency_digest(entry: bytes) -> int:
     """An adjacency entry as a 256-bit number, to be summed modulo 2**256 whatever the order."""
     return int.from_bytes(_digest(b"adjacency", entry), "big")

@@ -31,6 +31,7 @@ CHUNK_ENTRIES = 256
 SATURATION = 1.2
 LENGTH_WEIGHT = 0.75
 SEARCH_POSTINGS_MAX = 20_000
+PROMPT_WORDS_MAX = 256
 
 T = TypeVar("T")
 
@@ -70,6 +71,10 @@ class SearchIndex:
     def search(self, partition: PartitionReader, text: str) -> list[Found]:
         """The records that have words of a text, the best first."""
         return self._safely(lambda tables: _searched(tables, partition, text), [])
+
+    def matches(self, partition: PartitionReader, text: str) -> dict[str, int]:
+        """The records that have words of a text, each with how many distinct ones."""
+        return self._safely(lambda tables: _matched(tables, partition, text), {})
 
     def _safely(self, use: Callable[[Tables], T], otherwise: T) -> T:
         with self._using:
@@ -186,6 +191,23 @@ def _searched(tables: Tables, partition: PartitionReader, text: str) -> list[Fou
     scores = _scores(tables, number, list(distinct(text)), SEARCH_POSTINGS_MAX)
     found = [Found(uuid_text(record_id), score) for record_id, score in scores.items()]
     return sorted(found, key=lambda one: (-one.score, one.record_id))
+
+
+def _matched(tables: Tables, partition: PartitionReader, text: str) -> dict[str, int]:
+    number = _caught_up(tables, partition)
+    words = list(distinct(text)) if number is not None else []
+    if number is None or not words:
+        return {}
+    rarity = tables.records_with(number, words[:PROMPT_WORDS_MAX])
+    counts: dict[bytes, int] = {}
+    read = 0
+    for word in sorted(rarity, key=lambda one: (rarity[one], one)):
+        if read and read + rarity[word] > SEARCH_POSTINGS_MAX:
+            break
+        read += rarity[word]
+        for posting in tables.postings(number, word, SEARCH_POSTINGS_MAX):
+            counts[posting.record_id] = counts.get(posting.record_id, 0) + 1
+    return {uuid_text(record_id): count for record_id, count in counts.items()}
 
 
 def _scores(tables: Tables, number: int, words: Sequence[str], postings_max: int) -> dict[bytes, float]:

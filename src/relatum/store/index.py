@@ -54,6 +54,22 @@ def entries(partition: PartitionReader, direction: Direction, end: Ref) -> Itera
         raise StorageInconsistency("an index does not match its completeness header")
 
 
+class Neighbour(NamedTuple):
+    """What an entry says without its relation being read: the relation, its kind, the record at the other end."""
+
+    relation_id: str
+    kind: str
+    ref: Ref
+
+
+def neighbours(partition: PartitionReader, direction: Direction, end: Ref) -> Iterator[Neighbour]:
+    """The entries of one index, told apart by their own bytes: for reads that ask for kinds before relations."""
+    for entry in entries(partition, direction, end):
+        body = entry.body
+        other = Ref(record_id=uuid_text(body[:16]), revision=int.from_bytes(body[16:24], "big"))
+        yield Neighbour(entry.relation_id, body[24:].decode(), other)
+
+
 def indexed_relation(partition: PartitionReader, relation_id: str) -> RelationVersion:
     """The current relation that an index entry names, equal to its newest revision."""
     version = partition.relation(relation_id)

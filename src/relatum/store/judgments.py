@@ -121,6 +121,13 @@ class JudgmentReader(PartitionRows):
         body = None if sequence is None else self.body(self.keys.words(sequence))
         return None if body is None else rows.WORDS.decode(body)
 
+    # Facts
+
+    def facts(self, fact: str) -> Iterator[tuple[str, bytes]]:
+        """The records that say something of a fact, in the order of creation, each with the digest of what it says."""
+        for key, body in self._under(self.keys.facts(fact)):
+            yield uuid_text(key[-16:]), body
+
     # Promotions
 
     def suspicion(self, one_id: str, other_id: str) -> tuple[str, ...]:

@@ -65,6 +65,7 @@ class Table(IntEnum):
     LINK = 32
     SUSPICION = 33
     PROMOTED = 34
+    FACT = 35
 
 
 class Use(IntEnum):
@@ -307,6 +308,14 @@ class PartitionKeys:
     def promoted(self, run_date: str) -> bytes:
         """How many edges were promoted for a day."""
         return self._tables[Table.PROMOTED] + run_date.encode()
+
+    def facts(self, fact: str) -> bytes:
+        """Prefix of the records that say something of one fact."""
+        return self._tables[Table.FACT] + digests.fact_key(fact)
+
+    def fact(self, fact: str, record_id: str) -> bytes:
+        """That a record says something of a fact."""
+        return self.facts(fact) + uuid_bytes(record_id)
 
     def swept(self, target_id: str) -> bytes:
         """Which event a run of the sweep, or one operation of it, belongs to."""

@@ -38,6 +38,7 @@ from relatum.store import keys, rows
 from relatum.store.keys import Use
 from relatum.store.projection.candidates import erase_words
 from relatum.store.projection.consequences import stage_consequences
+from relatum.store.projection.facts import put_fact, remove_fact
 from relatum.store.projection.journaling import journaled
 from relatum.store.projection.links import put_link, remove_link, remove_links
 from relatum.store.projection.relations import stage_relation
@@ -113,8 +114,10 @@ def _revision(staging: Staging, decision: RecordDecision) -> list[RecordChange |
     event, after, k = decision.event, decision.after, staging.keys
     operation, record_id, revision = event.operation, after.record_id, after.revision
     current = staging.standing(record_id).state == "current"
-    if isinstance(operation, RecordRevised | RecordDeleted) and current:
-        free_topic(staging, record_id)
+    if isinstance(operation, RecordRevised | RecordDeleted):
+        remove_fact(staging, record_id)
+        if current:
+            free_topic(staging, record_id)
     version = rows.Version(event.sequence, bytes.fromhex(event.receipt.record_digest), decision.canonical).pack()
     staging.put(k.record(record_id), version)
     staging.put(k.record_revision(record_id, revision), version)
@@ -125,11 +128,14 @@ def _revision(staging: Staging, decision: RecordDecision) -> list[RecordChange |
     match operation:
         case RecordCreated() | RecordSaved():
             hold_topic(staging, record_id)
+            put_fact(staging, record_id)
         case RecordDerived():
             hold_topic(staging, record_id)
+            put_fact(staging, record_id)
             for ref in operation.derivation.sources:
                 staging.put(k.dependent(ref.record_id, Use.DERIVED, record_id), rows.pack_u64(ref.revision))
         case RecordRevised():
+            put_fact(staging, record_id)
             if current:
                 hold_topic(staging, record_id)
         case RecordDeleted():

@@ -7,6 +7,7 @@ from relatum.core.changes import JournalHead
 from relatum.core.cursors import Checkpoint, Cursor
 from relatum.core.events import Event, Head
 from relatum.core.ids import Partition, Ref
+from relatum.core.records import Payload
 from relatum.core.state import RecordVersion, RelationVersion
 from relatum.core.streams import Stream
 from relatum.errors import StorageInconsistency
@@ -114,12 +115,16 @@ class Staging(PartitionReader):
 
     def wanted_topic(self, record_id: str) -> str | None:
         """The topic slot that a record's content asks for; None where there is none or the content was erased."""
+        payload = self.kept_payload(record_id)
+        return None if payload is None else payload.topic_key
+
+    def kept_payload(self, record_id: str) -> Payload | None:
+        """The content of a record; None where it was erased, be it by a deletion that a replay has yet to come to."""
         version = self.record(record_id)
         if version is None or version.meta.state == "deleted":
             return None
         body = self.body(self.keys.payload(record_id, version.meta.payload_revision))
-        payload = None if body is None else rows.PAYLOAD.decode(body).payload
-        return None if payload is None else payload.topic_key
+        return None if body is None else rows.PAYLOAD.decode(body).payload
 
 
 def _summed(total: int, step: int, entry: bytes) -> int:

@@ -1,0 +1,226 @@
+"""Mined edges of all partitions: replaced a run at a time, dropped at will, walked in both directions by an index.
+
+Always holds: readers see the edges of one finished run or those of another, never parts of two; the pages of a run that
+is not finished are seen by nobody. A finished run is durable.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import NamedTuple
+
+from relatum.core.ids import uuid_bytes, uuid_text
+from relatum.core.kinds import REGISTRY, Kind
+from relatum.core.promotions import MiningRun
+from relatum.errors import StorageFailure, StoreUnavailable
+
+FILE_NAME = "derived.sqlite"
+VERSION = 1
+STAGED_RUNS_MAX = 4
+"""How many unfinished runs of a partition are kept; the oldest gives way."""
+
+_SCHEMA = f"""
+CREATE TABLE run (workspace BLOB PRIMARY KEY, id TEXT NOT NULL, date TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE edge (
+    workspace BLOB NOT NULL, source BLOB NOT NULL, kind TEXT NOT NULL, target BLOB NOT NULL, weight REAL NOT NULL,
+    PRIMARY KEY (workspace, source, kind, target)
+) WITHOUT ROWID;
+CREATE INDEX edge_by_target ON edge (workspace, target, kind, source, weight);
+CREATE TABLE staged_run (number INTEGER PRIMARY KEY, workspace BLOB NOT NULL, id TEXT NOT NULL, date TEXT NOT NULL);
+CREATE TABLE staged (
+    run INTEGER NOT NULL, source BLOB NOT NULL, kind TEXT NOT NULL, target BLOB NOT NULL, weight REAL NOT NULL,
+    PRIMARY KEY (run, source, kind, target)
+) WITHOUT ROWID;
+PRAGMA user_version = {VERSION};
+"""
+
+
+class MinedEdge(NamedTuple):
+    """An edge that nobody authored."""
+
+    source_id: str
+    kind: Kind
+    target_id: str
+    weight: float
+
+
+class DerivedEdges:
+    """The mined edges of one store. Any thread may use it; one at a time does."""
+
+    def __init__(self, path: Path | None) -> None:
+        """Opens the database at `path`, or makes it; one in memory where there is no path.
+
+        Raises StoreUnavailable where the file is damaged or of another version: it can be deleted, and mined again.
+        """
+        self._using = Lock()
+        try:
+            self._database = sqlite3.connect(
+                ":memory:" if path is None else str(path), check_same_thread=False, isolation_level=None
+            )
+            self._prepare()
+        except sqlite3.Error as error:
+            raise StoreUnavailable(
+                f"the mined edges in {path} can't be read; delete the file and mine again"
+            ) from error
+
+    def close(self) -> None:
+        """Lets go of the file."""
+        self._database.close()
+
+    def replace(self, workspace_id: str, run: MiningRun, edges: Sequence[MinedEdge], *, finish: bool) -> int:
+        """Adds a page to a run; with `finish` the run takes the place of what was there. The run's edges so far."""
+        workspace = bytes.fromhex(workspace_id)
+        with self._writing() as database:
+            number = self._staged_run(workspace, run)
+            database.executemany(
+                "INSERT OR REPLACE INTO staged VALUES (?, ?, ?, ?, ?)",
+                [(number, uuid_bytes(e.source_id), e.kind, uuid_bytes(e.target_id), e.weight) for e in edges],
+            )
+            [(count,)] = database.execute("SELECT count(*) FROM staged WHERE run = ?", (number,)).fetchall()
+            if finish:
+                database.execute("DELETE FROM edge WHERE workspace = ?", (workspace,))
+                database.execute(
+                    "INSERT INTO edge SELECT ?, source, kind, target, weight FROM staged WHERE run = ?",
+                    (workspace, number),
+                )
+                database.execute("INSERT OR REPLACE INTO run VALUES (?, ?, ?)", (workspace, run.run_id, run.run_date))
+                self._forget(number)
+            return int(count)
+
+    def drop(self, workspace_id: str) -> int:
+        """Removes all mined edges of a partition, unfinished runs too; how many edges there were."""
+        workspace = bytes.fromhex(workspace_id)
+        with self._writing() as database:
+            dropped = database.execute("DELETE FROM edge WHERE workspace = ?", (workspace,)).rowcount
+            database.execute("DELETE FROM run WHERE workspace = ?", (workspace,))
+            for (number,) in database.execute(
+                "SELECT number FROM staged_run WHERE workspace = ?", (workspace,)
+            ).fetchall():
+                self._forget(number)
+            return dropped
+
+    def outgoing(self, workspace_id: str, record_id: str, limit: int) -> list[MinedEdge]:
+        """At most `limit` edges that begin at a record, by kind and target."""
+        return self._read(
+            "SELECT source, kind, target, weight FROM edge WHERE workspace = ? AND source = ?"
+            " ORDER BY kind, target LIMIT ?",
+            (bytes.fromhex(workspace_id), uuid_bytes(record_id), limit),
+        )
+
+    def incoming(self, workspace_id: str, record_id: str, limit: int) -> list[MinedEdge]:
+        """At most `limit` edges that end at a record, by kind and source."""
+        return self._read(
+            "SELECT source, kind, target, weight FROM edge WHERE workspace = ? AND target = ?"
+            " ORDER BY kind, source LIMIT ?",
+            (bytes.fromhex(workspace_id), uuid_bytes(record_id), limit),
+        )
+
+    def all(self, workspace_id: str, after: MinedEdge | None = None, limit: int = 1_000) -> list[MinedEdge]:
+        """At most `limit` edges of a partition in the order of source, kind, target, strictly after `after`."""
+        workspace = bytes.fromhex(workspace_id)
+        last = (
+            (b"", "", b"") if after is None else (uuid_bytes(after.source_id), after.kind, uuid_bytes(after.target_id))
+        )
+        return self._read(
+            "SELECT source, kind, target, weight FROM edge WHERE workspace = ? AND (source, kind, target) > (?, ?, ?)"
+            " ORDER BY source, kind, target LIMIT ?",
+            (workspace, *last, limit),
+        )
+
+    def count(self, workspace_id: str) -> int:
+        """How many edges a partition has."""
+        with self._using:
+            row = self._database.execute(
+                "SELECT count(*) FROM edge WHERE workspace = ?", (bytes.fromhex(workspace_id),)
+            )
+            return int(row.fetchone()[0])
+
+    def change(self, workspace_id: str, changes: Sequence[tuple[MinedEdge, MinedEdge | None]]) -> None:
+        """Puts one edge in the place of another, or nothing in its place; all of them at once."""
+        workspace = bytes.fromhex(workspace_id)
+        with self._writing() as database:
+            for old, new in changes:
+                database.execute(
+                    "DELETE FROM edge WHERE workspace = ? AND source = ? AND kind = ? AND target = ?",
+                    (workspace, uuid_bytes(old.source_id), old.kind, uuid_bytes(old.target_id)),
+                )
+                if new is not None:
+                    database.execute(
+                        "INSERT OR IGNORE INTO edge VALUES (?, ?, ?, ?, ?)",
+                        (workspace, uuid_bytes(new.source_id), new.kind, uuid_bytes(new.target_id), new.weight),
+                    )
+
+    def _prepare(self) -> None:
+        execute = self._database.execute
+        execute("PRAGMA journal_mode = WAL")
+        execute("PRAGMA synchronous = FULL")
+        [(version,)] = execute("PRAGMA user_version").fetchall()
+        if version == 0:
+            self._database.executescript(_SCHEMA)
+        elif version != VERSION:
+            raise sqlite3.DatabaseError("another version")
+
+    def _writing(self) -> _Transaction:
+        return _Transaction(self._database, self._using)
+
+    def _read(self, query: str, values: tuple[object, ...]) -> list[MinedEdge]:
+        with self._using:
+            try:
+                found = self._database.execute(query, values).fetchall()
+            except sqlite3.Error as error:
+                raise StorageFailure("the mined edges can't be read") from error
+        return list(_edges(found))
+
+    def _staged_run(self, workspace: bytes, run: MiningRun) -> int:
+        execute = self._database.execute
+        found = execute("SELECT number, id, date FROM staged_run WHERE workspace = ? ORDER BY number", (workspace,))
+        known = found.fetchall()
+        for number, run_id, date in known:
+            if (run_id, date) == (run.run_id, run.run_date):
+                return int(number)
+        for number, _, _ in known[: len(known) - STAGED_RUNS_MAX + 1]:
+            self._forget(number)
+        made = execute("INSERT INTO staged_run VALUES (NULL, ?, ?, ?)", (workspace, run.run_id, run.run_date)).lastrowid
+        assert made is not None
+        return made
+
+    def _forget(self, number: int) -> None:
+        self._database.execute("DELETE FROM staged WHERE run = ?", (number,))
+        self._database.execute("DELETE FROM staged_run WHERE number = ?", (number,))
+
+
+class _Transaction:
+    """Exclusive use of the database: everything in the block happens together, or nothing of it."""
+
+    def __init__(self, database: sqlite3.Connection, using: Lock) -> None:
+        self._database = database
+        self._using = using
+
+    def __enter__(self) -> sqlite3.Connection:
+        self._using.acquire()
+        try:
+            self._database.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error as error:
+            self._using.release()
+            raise StorageFailure("the mined edges can't be changed") from error
+        return self._database
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        try:
+            self._database.execute("COMMIT" if error is None else "ROLLBACK")
+        except sqlite3.Error as failure:
+            raise StorageFailure("the mined edges can't be changed") from failure
+        finally:
+            self._using.release()
+        if isinstance(error, sqlite3.Error):
+            raise StorageFailure("the mined edges can't be changed") from error
+
+
+def _edges(found: Sequence[tuple[bytes, str, bytes, float]]) -> Iterator[MinedEdge]:
+    for source, kind, target, weight in found:
+        known = next((name for name in REGISTRY if name == kind), None)
+        if known is not None:
+            yield MinedEdge(uuid_text(source), known, uuid_text(target), weight)
