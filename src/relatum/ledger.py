@@ -29,6 +29,8 @@ from relatum.core.receipts import Receipt
 from relatum.core.secret import SECRET_BYTES, credential_id_of, format_secret
 from relatum.core.streams import Stream
 from relatum.core.text import is_identifier
+from relatum.derived.edges import FILE_NAME as DERIVED_NAME
+from relatum.derived.edges import DerivedEdges
 from relatum.entropy import Entropy, SystemEntropy
 from relatum.errors import (
     Failure,
@@ -106,6 +108,7 @@ class Ledger:
         queue_commands_max: int = QUEUE_COMMANDS_MAX,
         group_commands_max: int = GROUP_COMMANDS_MAX,
         index_path: Path | None = None,
+        derived_path: Path | None = None,
         ages: Ages = DEFAULT_AGES,
     ) -> None:
         """Takes over an open database; callers use `open` or `in_memory`."""
@@ -131,6 +134,7 @@ class Ledger:
             group_commands_max=group_commands_max,
         )
         self._index = SearchIndex(index_path, log)
+        self.derived = DerivedEdges(derived_path)
         self.judgments = Judging(
             self._committer,
             self.view,
@@ -168,6 +172,7 @@ class Ledger:
             queue_commands_max=queue_commands_max,
             group_commands_max=group_commands_max,
             index_path=Path(directory) / INDEX_NAME,
+            derived_path=Path(directory) / DERIVED_NAME,
             ages=ages,
         )
 
@@ -397,6 +402,7 @@ class Ledger:
         if not self.drain(timeout_seconds):
             raise StorageFailure("commands were still waiting for the disk when the ledger had to close")
         self._index.close()
+        self.derived.close()
         self._database.close()
 
 

@@ -11,6 +11,7 @@ from relatum.http.endpoints import (
     company,
     company_workspace,
     credentials,
+    derived,
     graphs,
     identity,
     judgments,
@@ -21,6 +22,7 @@ from relatum.http.endpoints import (
     relation_commands,
     relations,
     stream,
+    views,
 )
 from relatum.http.routes import AnyRoute
 
@@ -36,6 +38,8 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
     *receipts.ROUTES,
     *judgments.ROUTES,
     *annotated.ROUTES,
+    *views.ROUTES,
+    *derived.ROUTES,
     *identity.ROUTES,
     *credentials.ROUTES,
     *company.ROUTES,

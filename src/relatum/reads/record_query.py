@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
 from relatum.core.ancestry import DependencyWork, own_failure
 from relatum.core.eligibility import Evaluator, RecordEligibility
@@ -84,6 +85,30 @@ def query(partition: PartitionReader, now_millis: int, store_key: bytes, wanted:
         stop_reason=page.stop_reason,
         next_cursor=None if page.last_id is None else cursors.at(page.last_id),
     )
+
+
+class ActiveIds(NamedTuple):
+    """A page of retained active records, by their ids."""
+
+    record_ids: tuple[str, ...]
+    next_cursor: str | None
+
+
+def active_ids(partition: PartitionReader, store_key: bytes, wanted: RecordFilter) -> ActiveIds:
+    """A page of retained active records that agree with a sound filter, those with a failed ancestry too.
+
+    Raises Refused (400) for a cursor of another query.
+    """
+    match = RecordMatch(wanted)
+
+    def active(version: RecordVersion) -> Callable[[], str] | None:
+        if version.meta.state != "active" or not match.facts(version.meta):
+            return None
+        return partial(str, version.meta.record_id) if match.payload(payload_of(partition, version.meta)) else None
+
+    cursors = Cursors(store_key, partition.workspace_id, "records/status", wanted)
+    page = _gathered(partition, cursors, wanted, active)
+    return ActiveIds(page.entries, None if page.last_id is None else cursors.at(page.last_id))
 
 
 def company_query(

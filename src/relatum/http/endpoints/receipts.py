@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final, Literal
 
 from relatum.core.cursors import CheckpointReceipt
 from relatum.core.ids import Scope
+from relatum.core.links import LinkReceipt
 from relatum.core.queries import ReceiptRead
 from relatum.core.receipts import JudgmentReceipt, RecordReceipt, RelationReceipt
 from relatum.core.wire import Closed
@@ -23,7 +24,7 @@ class ReceiptReadAnswer(Closed, frozen=True, kw_only=True):
 
     contract_version: Literal[1]
     scope: Scope
-    receipt: Annotated[Any, one_of(RecordReceipt, RelationReceipt, CheckpointReceipt, JudgmentReceipt)]
+    receipt: Annotated[Any, one_of(RecordReceipt, RelationReceipt, CheckpointReceipt, JudgmentReceipt, LinkReceipt)]
 
 
 def read(call: Call[ReceiptRead], view: LedgerView) -> ReceiptReadAnswer | Refusal:

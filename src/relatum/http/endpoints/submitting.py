@@ -17,8 +17,6 @@ from relatum.core.commands import (
     DeriveRecord,
     MarkStale,
     PinRecord,
-    RecordOperation,
-    RelationOperation,
     RestoreRelation,
     RetireRelation,
     ReviewRecord,
@@ -33,6 +31,7 @@ from relatum.core.wire import Closed
 from relatum.errors import Code, Failure, Refusal, invalid
 from relatum.http import errors
 from relatum.http.services import Call, Scoped, partition_of
+from relatum.ledger import MemoryOperation
 from relatum.limits import COMMAND_BATCH_MAX
 
 EITHER: Final = Meta(extra_json_schema={"minProperties": 1, "maxProperties": 1})
@@ -68,7 +67,7 @@ class Item(Protocol):
         ...
 
     @property
-    def operation(self) -> RecordOperation | RelationOperation:
+    def operation(self) -> MemoryOperation:
         """What it does."""
         ...
 

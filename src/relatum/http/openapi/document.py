@@ -39,6 +39,8 @@ _TAGS: Final = {
     "records": "Memory records: what relations relate.",
     "relations": "Typed relations between records at exact revisions.",
     "judgments": "Pairs of records to be judged, verdicts on them, and what follows for the records.",
+    "views": "What follows from records and relations at one instant, and curated links.",
+    "derived": "Mined edges, apart from everything authored.",
     "graphs": "Neighbourhoods of records, along relations and along derivations.",
     "feeds": "Changes in the order in which they were committed, and how far a consumer has come.",
     "receipts": "Receipts of accepted commands.",

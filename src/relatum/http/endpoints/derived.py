@@ -1,0 +1,203 @@
+"""Mined edges: replace, drop, promote, dangling, repair (views.md, derived edges)."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from relatum.core.ids import Scope
+from relatum.core.kinds import Kind
+from relatum.core.promotions import PromoteCommand, PromotedKind, PromotionOutcome
+from relatum.core.stored_judgments import Promoted
+from relatum.core.view_queries import DanglingEdges, DropEdges, ReplaceEdges
+from relatum.core.wire import Closed, Uuid
+from relatum.derived import repair
+from relatum.derived.edges import MinedEdge
+from relatum.errors import Refusal, invalid
+from relatum.http.endpoints.judging import judged_alone
+from relatum.http.routes import Route, needing, scanning
+from relatum.http.services import Call, reader_of
+from relatum.limits import BATCH_BODY_BYTES_MAX, CONTRACT_VERSION, DANGLING_DEFAULT
+from relatum.store.view import LedgerView
+
+
+class EdgeView(Closed, frozen=True, kw_only=True):
+    """A mined edge."""
+
+    source_id: Uuid
+    target_id: Uuid
+    kind: Kind
+    weight: float
+
+
+class ReplaceEdgesAnswer(Closed, frozen=True, kw_only=True):
+    """How many edges the run has so far; `finished` once they took the place of what was there."""
+
+    contract_version: Literal[1]
+    run_id: str
+    edges: int
+    finished: bool
+
+
+class DropEdgesAnswer(Closed, frozen=True, kw_only=True):
+    """How many mined edges there were."""
+
+    contract_version: Literal[1]
+    dropped: int
+
+
+class ProposalAnswer(Closed, frozen=True, kw_only=True):
+    """What became of one proposal."""
+
+    source_id: Uuid
+    target_id: Uuid
+    kind: PromotedKind
+    outcome: PromotionOutcome
+    relation_id: Uuid | None
+
+
+class PromoteAnswer(Closed, frozen=True, kw_only=True):
+    """What became of each proposal, in the order of the request; the same on every replay."""
+
+    contract_version: Literal[1]
+    outcomes: tuple[ProposalAnswer, ...]
+
+
+class DanglingAnswer(Closed, frozen=True, kw_only=True):
+    """Mined edges whose end is missing, deleted or superseded; `complete` where there are no others."""
+
+    contract_version: Literal[1]
+    scope: Scope
+    edges: tuple[EdgeView, ...]
+    complete: bool
+
+
+class MovedEdge(Closed, frozen=True, kw_only=True):
+    """An edge that was led on to the superseder of an end."""
+
+    before: EdgeView
+    after: EdgeView
+
+
+class RepairAnswer(Closed, frozen=True, kw_only=True):
+    """What a repair did."""
+
+    contract_version: Literal[1]
+    moved: tuple[MovedEdge, ...]
+    dropped: tuple[EdgeView, ...]
+
+
+def replace(call: Call[ReplaceEdges], view: LedgerView) -> ReplaceEdgesAnswer | Refusal:
+    """A page of a run."""
+    body = call.body
+    problem = body.problem()
+    if problem is not None:
+        return invalid(problem)
+    edges = [MinedEdge(one.source_id, one.kind, one.target_id, one.weight) for one in body.edges]
+    finish = bool(body.finish)
+    count = call.ledger.derived.replace(reader_of(call, view).workspace_id, body.run, edges, finish=finish)
+    return ReplaceEdgesAnswer(contract_version=CONTRACT_VERSION, run_id=body.run.run_id, edges=count, finished=finish)
+
+
+def drop(call: Call[DropEdges], view: LedgerView) -> DropEdgesAnswer:
+    """All mined edges of a partition."""
+    dropped = call.ledger.derived.drop(reader_of(call, view).workspace_id)
+    return DropEdgesAnswer(contract_version=CONTRACT_VERSION, dropped=dropped)
+
+
+async def promote(call: Call[PromoteCommand]) -> PromoteAnswer | Refusal:
+    """Mined edges that become authored relations."""
+    event = await judged_alone(call, call.body.operation)
+    if isinstance(event, Refusal):
+        return event
+    assert isinstance(event.operation, Promoted)
+    outcomes = tuple(
+        ProposalAnswer(
+            source_id=proposal.source_id,
+            target_id=proposal.target_id,
+            kind=proposal.kind,
+            outcome=outcome.outcome,
+            relation_id=outcome.relation_id,
+        )
+        for proposal, outcome in zip(call.body.proposals, event.operation.outcomes, strict=True)
+    )
+    return PromoteAnswer(contract_version=CONTRACT_VERSION, outcomes=outcomes)
+
+
+def dangling(call: Call[DanglingEdges], view: LedgerView) -> DanglingAnswer:
+    """Mined edges whose end is gone."""
+    limit = call.body.limit or DANGLING_DEFAULT
+    found = repair.dangling(call.ledger.derived, reader_of(call, view), limit)
+    return DanglingAnswer(
+        contract_version=CONTRACT_VERSION,
+        scope=call.body.scope,
+        edges=tuple(map(_view, found.edges)),
+        complete=found.complete,
+    )
+
+
+def repaired(call: Call[DanglingEdges], view: LedgerView) -> RepairAnswer:
+    """Mined edges led on to superseders, or dropped."""
+    limit = call.body.limit or DANGLING_DEFAULT
+    found = repair.repair(call.ledger.derived, reader_of(call, view), limit)
+    return RepairAnswer(
+        contract_version=CONTRACT_VERSION,
+        moved=tuple(MovedEdge(before=_view(before), after=_view(after)) for before, after in found.moved),
+        dropped=tuple(map(_view, found.dropped)),
+    )
+
+
+def _view(edge: MinedEdge) -> EdgeView:
+    return EdgeView(source_id=edge.source_id, target_id=edge.target_id, kind=edge.kind, weight=edge.weight)
+
+
+ROUTES: Final = (
+    Route(
+        path="/api/v1/memory/edges/derived/replace",
+        tag="derived",
+        summary="Replace the mined edges of a partition, page by page",
+        access=needing("memory_read", "memory_mine"),
+        takes=ReplaceEdges,
+        answers=ReplaceEdgesAnswer,
+        handle=scanning(replace),
+        body_bytes_max=BATCH_BODY_BYTES_MAX,
+        refuses=("invalid_request",),
+    ),
+    Route(
+        path="/api/v1/memory/edges/derived/drop",
+        tag="derived",
+        summary="Drop all mined edges of a partition",
+        access=needing("memory_read", "memory_mine"),
+        takes=DropEdges,
+        answers=DropEdgesAnswer,
+        handle=scanning(drop),
+    ),
+    Route(
+        path="/api/v1/memory/edges/promote",
+        tag="derived",
+        summary="Make authored relations of mined edges",
+        access=needing("memory_read", "memory_write", "memory_mine"),
+        takes=PromoteCommand,
+        answers=PromoteAnswer,
+        handle=promote,
+        writes=True,
+        refuses=("invalid_request", "idempotency_conflict"),
+    ),
+    Route(
+        path="/api/v1/memory/edges/dangling",
+        tag="derived",
+        summary="Mined edges whose end is gone",
+        access=needing("memory_read"),
+        takes=DanglingEdges,
+        answers=DanglingAnswer,
+        handle=scanning(dangling),
+    ),
+    Route(
+        path="/api/v1/memory/edges/repair",
+        tag="derived",
+        summary="Lead mined edges on to the superseders of their ends, and drop the rest",
+        access=needing("memory_write"),
+        takes=DanglingEdges,
+        answers=RepairAnswer,
+        handle=scanning(repaired),
+    ),
+)

@@ -1,0 +1,241 @@
+"""Status, validate, health, overview, context, and the commands of curated links (views.md)."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from relatum.core.ids import Scope
+from relatum.core.links import LinkCommand, LinkReceipt
+from relatum.core.view_queries import ContextQuery, HealthQuery, OverviewQuery, StatusQuery, ValidateQuery
+from relatum.core.wire import Closed, Uuid
+from relatum.errors import Refusal, invalid
+from relatum.http.endpoints.submitting import submit
+from relatum.http.routes import Route, needing, scanning
+from relatum.http.services import Call, reader_of
+from relatum.limits import CONTEXT_CHARACTERS_DEFAULT, CONTRACT_VERSION, OVERVIEW_MAX
+from relatum.reads import context, health, validate
+from relatum.reads.context import ContextEntry
+from relatum.reads.health import HealthState, Overview
+from relatum.reads.status import RecordStatus
+from relatum.reads.survey import SurveyCoverage
+from relatum.store.view import LedgerView
+
+
+class LinkCommandAnswer(Closed, frozen=True, kw_only=True):
+    """The receipt of an accepted link command, the same bytes on every replay."""
+
+    contract_version: Literal[1]
+    receipt: LinkReceipt
+
+
+class StatusAnswer(Closed, frozen=True, kw_only=True):
+    """The statuses of records, in the order of the ids or of the filter's page."""
+
+    contract_version: Literal[1]
+    scope: Scope
+    statuses: tuple[RecordStatus, ...]
+    next_cursor: str | None
+
+
+class ValidateAnswer(Closed, frozen=True, kw_only=True):
+    """Which records are stale or in conflict; nothing is changed."""
+
+    contract_version: Literal[1]
+    scope: Scope
+    checked: int
+    stale_ids: tuple[Uuid, ...]
+    stale_count: int
+    conflict_ids: tuple[Uuid, ...]
+    conflict_count: int
+    complete: bool
+
+
+class HealthAnswer(Closed, frozen=True, kw_only=True):
+    """How well the records hang together."""
+
+    contract_version: Literal[1]
+    scope: Scope
+    state: HealthState
+    records: int
+    linked: int
+    isolated: int
+    conflicts: int
+    red: bool
+    unreviewed_machine_relations: int
+    pending_candidates: int
+    oldest_pending_age_millis: int | None
+    coverage: SurveyCoverage
+
+
+class OverviewAnswer(Closed, frozen=True, kw_only=True):
+    """The most linked records and what joins them."""
+
+    contract_version: Literal[1]
+    scope: Scope
+    graph: Overview
+
+
+class ContextAnswer(Closed, frozen=True, kw_only=True):
+    """A block for a prompt, what it is made of, and what awaits whoever starts to work."""
+
+    contract_version: Literal[1]
+    scope: Scope
+    block: str
+    entries: tuple[ContextEntry, ...]
+    left_out: int
+    pending_candidates: int
+    needs_review: int
+    coverage: SurveyCoverage
+
+
+async def link(call: Call[LinkCommand]) -> LinkCommandAnswer | Refusal:
+    """Link or unlink two records."""
+    outcome = await submit(call, call.body)
+    if isinstance(outcome, Refusal):
+        return outcome
+    assert isinstance(outcome, LinkReceipt)
+    return LinkCommandAnswer(contract_version=CONTRACT_VERSION, receipt=outcome)
+
+
+def status(call: Call[StatusQuery], view: LedgerView) -> StatusAnswer | Refusal:
+    """The statuses of some records."""
+    found = validate.statuses(reader_of(call, view), view.now_millis, view.store_key, call.body)
+    if isinstance(found, Refusal):
+        return found
+    return StatusAnswer(
+        contract_version=CONTRACT_VERSION,
+        scope=call.body.scope,
+        statuses=found.statuses,
+        next_cursor=found.next_cursor,
+    )
+
+
+def validated(call: Call[ValidateQuery], view: LedgerView) -> ValidateAnswer | Refusal:
+    """Which records are stale or in conflict."""
+    found = validate.validate(reader_of(call, view), view.now_millis, call.body)
+    if isinstance(found, Refusal):
+        return found
+    return ValidateAnswer(
+        contract_version=CONTRACT_VERSION,
+        scope=call.body.scope,
+        checked=found.checked,
+        stale_ids=found.stale_ids,
+        stale_count=len(found.stale_ids),
+        conflict_ids=found.conflict_ids,
+        conflict_count=len(found.conflict_ids),
+        complete=found.complete,
+    )
+
+
+def healthy(call: Call[HealthQuery], view: LedgerView) -> HealthAnswer:
+    """How well the records hang together."""
+    found = health.health(reader_of(call, view), view.now_millis)
+    return HealthAnswer(
+        contract_version=CONTRACT_VERSION,
+        scope=call.body.scope,
+        state=found.state,
+        records=found.records,
+        linked=found.linked,
+        isolated=found.isolated,
+        conflicts=found.conflicts,
+        red=found.red,
+        unreviewed_machine_relations=found.unreviewed_machine_relations,
+        pending_candidates=found.pending_candidates,
+        oldest_pending_age_millis=found.oldest_pending_age_millis,
+        coverage=found.coverage,
+    )
+
+
+def overview(call: Call[OverviewQuery], view: LedgerView) -> OverviewAnswer:
+    """The most linked records and what joins them."""
+    graph = health.overview(reader_of(call, view), call.body.limit or OVERVIEW_MAX)
+    return OverviewAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, graph=graph)
+
+
+def composed(call: Call[ContextQuery], view: LedgerView) -> ContextAnswer | Refusal:
+    """A block for a prompt."""
+    body, partition = call.body, reader_of(call, view)
+    problem = body.problem()
+    if problem is not None:
+        return invalid(problem)
+    matches = call.ledger.judgments.matches(partition, body.prompt)
+    budget = body.budget_characters or CONTEXT_CHARACTERS_DEFAULT
+    found = context.context(partition, view.now_millis, matches, budget, body.shown or ())
+    if isinstance(found, Refusal):
+        return found
+    return ContextAnswer(
+        contract_version=CONTRACT_VERSION,
+        scope=body.scope,
+        block=found.block,
+        entries=found.entries,
+        left_out=found.left_out,
+        pending_candidates=found.pending_candidates,
+        needs_review=found.needs_review,
+        coverage=found.coverage,
+    )
+
+
+ROUTES: Final = (
+    Route(
+        path="/api/v1/memory/links/commands",
+        tag="views",
+        summary="Link or unlink two records",
+        access=needing("memory_read", "memory_write"),
+        takes=LinkCommand,
+        answers=LinkCommandAnswer,
+        handle=link,
+        writes=True,
+        refuses=("invalid_request", "record_not_found", "revision_conflict", "idempotency_conflict"),
+    ),
+    Route(
+        path="/api/v1/memory/records/status",
+        tag="views",
+        summary="Whether what records say can be relied upon",
+        access=needing("memory_read"),
+        takes=StatusQuery,
+        answers=StatusAnswer,
+        handle=scanning(status),
+        refuses=("invalid_request",),
+    ),
+    Route(
+        path="/api/v1/memory/records/validate",
+        tag="views",
+        summary="Which records are stale or in conflict",
+        access=needing("memory_read"),
+        takes=ValidateQuery,
+        answers=ValidateAnswer,
+        handle=scanning(validated),
+        refuses=("invalid_request",),
+    ),
+    Route(
+        path="/api/v1/memory/graph/health",
+        tag="views",
+        summary="How well the records of a partition hang together",
+        access=needing("memory_read"),
+        takes=HealthQuery,
+        answers=HealthAnswer,
+        handle=scanning(healthy),
+        slot=True,
+    ),
+    Route(
+        path="/api/v1/memory/graph/overview",
+        tag="views",
+        summary="The most linked records and what joins them",
+        access=needing("memory_read"),
+        takes=OverviewQuery,
+        answers=OverviewAnswer,
+        handle=scanning(overview),
+        slot=True,
+    ),
+    Route(
+        path="/api/v1/memory/context",
+        tag="views",
+        summary="A ranked block of records for a model's prompt",
+        access=needing("memory_read"),
+        takes=ContextQuery,
+        answers=ContextAnswer,
+        handle=scanning(composed),
+        slot=True,
+        refuses=("invalid_request",),
+    ),
+)
