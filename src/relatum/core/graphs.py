@@ -6,7 +6,7 @@ kinds, their distinctness and the class of the kinds are static rules: `problem`
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 from msgspec.structs import force_setattr
@@ -16,7 +16,6 @@ from relatum.core.ancestry import DependencyWork
 from relatum.core.ids import Ref, Scope
 from relatum.core.kinds import REGISTRY, Kind, kinds_of
 from relatum.core.records import Record
-from relatum.core.relations import Relation
 from relatum.core.wire import Closed, Millis, Sparse, Uuid, canonical_uuid
 
 Direction = Literal["both", "outgoing", "incoming"]
@@ -56,7 +55,7 @@ class TypedBounds(Closed, frozen=True, kw_only=True):
 class TypedGraphQuery(Sparse, frozen=True, kw_only=True):
     """Query of a typed graph. `relation_kinds` are of one class; without them the walk follows the class `memory`.
 
-    `include_derived` adds mined edges; there are none yet, so that it changes nothing.
+    `include_derived` walks mined edges too, each marked as such.
     """
 
     root_record_ids: Roots
@@ -161,6 +160,25 @@ class EvidenceEdge(Closed, frozen=True, kw_only=True):
     relation: Literal["derived_from"]
 
 
+class DerivedEdge(Closed, frozen=True, kw_only=True):
+    """A mined edge between two nodes: nobody authored it, and it counts for nothing but this picture."""
+
+    layer: Literal["derived"]
+    source: Ref
+    target: Ref
+    kind: Kind
+    weight: float
+
+
+TypedEdge = Annotated[
+    Any,
+    Meta(
+        extra_json_schema={"anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("Relation", "DerivedEdge")]}
+    ),
+]
+"""A `Relation` or a `DerivedEdge`: the decoder knows no union of structs without a tag."""
+
+
 class TypedCoverage(Closed, frozen=True, kw_only=True):
     """How much a typed walk looked at, and why it stopped short of anything.
 
@@ -195,7 +213,7 @@ class TypedGraph(TypedBounds, frozen=True, kw_only=True):
     evaluated_at_millis: Millis
     roots: tuple[GraphRoot, ...]
     nodes: tuple[GraphNode, ...]
-    edges: tuple[Relation, ...]
+    edges: tuple[TypedEdge, ...]
     coverage: TypedCoverage
 
 

@@ -10,10 +10,10 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from threading import Lock
-from typing import NamedTuple
 
 from relatum.core.ids import uuid_bytes, uuid_text
-from relatum.core.kinds import REGISTRY, Kind
+from relatum.core.kinds import REGISTRY
+from relatum.core.mined import MinedEdge
 from relatum.core.promotions import MiningRun
 from relatum.errors import StorageFailure, StoreUnavailable
 
@@ -36,15 +36,6 @@ CREATE TABLE staged (
 ) WITHOUT ROWID;
 PRAGMA user_version = {VERSION};
 """
-
-
-class MinedEdge(NamedTuple):
-    """An edge that nobody authored."""
-
-    source_id: str
-    kind: Kind
-    target_id: str
-    weight: float
 
 
 class DerivedEdges:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from relatum.derived.edges import DerivedEdges, MinedEdge
+from relatum.core.mined import MinedEdge
+from relatum.derived.edges import DerivedEdges
 from relatum.store.partition import PartitionReader
 
 SCANNED_MAX = 100_000

@@ -79,6 +79,11 @@ class Nodes:
             raise Refused(invalid("the records of the graph are over the byte budget"))
         return True
 
+    def current(self, record_id: str) -> Ref | None:
+        """A record at its present revision, if it was looked up and is there."""
+        version = self._looked_up.get(record_id)
+        return None if version is None else Ref(record_id=record_id, revision=version.meta.revision)
+
     def includes(self, ref: Ref) -> bool:
         """Whether the record is part of the graph at exactly this revision."""
         return self._revisions.get(ref.record_id) == ref.revision

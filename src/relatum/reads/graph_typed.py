@@ -17,8 +17,9 @@ from __future__ import annotations
 from msgspec.structs import asdict
 
 from relatum import limits
-from relatum.core.graphs import StopReason, TypedBounds, TypedCoverage, TypedGraph, TypedGraphQuery
+from relatum.core.graphs import DerivedEdge, StopReason, TypedBounds, TypedCoverage, TypedGraph, TypedGraphQuery
 from relatum.core.ids import Ref
+from relatum.core.mined import MinedEdge, MinedEdges
 from relatum.core.relations import StoredRelation, relation_view
 from relatum.errors import Refusal, Refused, invalid
 from relatum.reads.graph_nodes import Node, Nodes, in_order
@@ -33,8 +34,12 @@ _INDEXES: dict[str, tuple[Direction, ...]] = {
 }
 
 
-def typed_graph(partition: PartitionReader, now_millis: int, query: TypedGraphQuery) -> TypedGraph | Refusal:
+def typed_graph(
+    partition: PartitionReader, now_millis: int, query: TypedGraphQuery, mined: MinedEdges | None = None
+) -> TypedGraph | Refusal:
     """The neighbourhood of the roots within the limits of the query; a limit that cuts it is named in `coverage`.
+
+    Mined edges are walked after a node's relations, where the query includes them and there is a layer of them.
 
     400 `invalid_request` for a query that breaks a static rule, and over a budget: 8 MiB of records looked up, 4 MiB of
     relations loaded, dependency work.
@@ -43,13 +48,19 @@ def typed_graph(partition: PartitionReader, now_millis: int, query: TypedGraphQu
     if problem is not None:
         return invalid(problem)
     try:
-        return _Walk(partition, now_millis, query.bounds()).graph(query.root_record_ids)
+        bounds = query.bounds()
+        layer = mined if bounds.include_derived else None
+        return _Walk(partition, now_millis, bounds, layer).graph(query.root_record_ids)
     except Refused as refused:
         return refused.refusal
 
 
 class _Walk:
-    def __init__(self, partition: PartitionReader, now_millis: int, bounds: TypedBounds) -> None:
+    def __init__(
+        self, partition: PartitionReader, now_millis: int, bounds: TypedBounds, mined: MinedEdges | None
+    ) -> None:
+        self._mined = mined
+        self._derived: dict[MinedEdge, DerivedEdge] = {}
         self._partition = partition
         self._bounds = bounds
         self._kinds = frozenset(bounds.relation_kinds)
@@ -72,16 +83,16 @@ class _Walk:
             evaluated_at_millis=self._nodes.evaluator.now_millis,
             roots=roots,
             nodes=self._nodes.answer(),
-            edges=tuple(map(relation_view, self._edges.values())),
+            edges=(*map(relation_view, self._edges.values()), *self._derived.values()),
             coverage=self._coverage(),
         )
 
     def _traverse(self) -> bool:
         """Whether every index of every node was read to its end; the scan limit ends the traversal."""
         return all(
-            self._read_index(direction, node)
+            all(self._read_index(direction, node) for direction in _INDEXES[self._bounds.direction])
+            and (self._mined is None or self._read_mined(self._mined, node))
             for node in self._nodes.included
-            for direction in _INDEXES[self._bounds.direction]
         )
 
     def _read_index(self, direction: Direction, node: Node) -> bool:
@@ -95,6 +106,47 @@ class _Walk:
             if stop is not None:
                 self._stops.add(stop)
         return True
+
+    def _read_mined(self, mined: MinedEdges, node: Node) -> bool:
+        """The mined edges of a node, by the same limits. Their ends are records as they are now."""
+        record_id, workspace_id = node.version.meta.record_id, self._partition.workspace_id
+        for direction in _INDEXES[self._bounds.direction]:
+            outgoing = direction is Table.OUTGOING
+            room = self._bounds.scan_limit - self._scanned
+            read = mined.outgoing if outgoing else mined.incoming
+            for edge in read(workspace_id, record_id, room + 1):
+                if self._scanned == self._bounds.scan_limit:
+                    return False
+                self._scanned += 1
+                stop = self._visit_mined(edge, edge.target_id if outgoing else edge.source_id, node)
+                if stop is not None:
+                    self._stops.add(stop)
+        return True
+
+    def _visit_mined(self, edge: MinedEdge, other_id: str, node: Node) -> StopReason | None:
+        if edge in self._derived or edge.kind not in self._kinds:
+            return None
+        known = self._nodes.current(other_id)
+        if known is None or not self._nodes.includes(known):
+            if node.depth == self._bounds.max_depth:
+                return "depth_limit"
+            if not self._nodes.look_up(other_id):
+                return "node_limit"
+            known = self._nodes.current(other_id)
+        if known is None or self._nodes.is_known_unsound(known):
+            return None
+        if self._count() == self._bounds.edge_limit:
+            return "edge_limit"
+        source, target = (node.ref, known) if edge.source_id == node.ref.record_id else (known, node.ref)
+        self._derived[edge] = DerivedEdge(
+            layer="derived", source=source, target=target, kind=edge.kind, weight=edge.weight
+        )
+        if not self._nodes.includes(known):
+            self._nodes.include(known, node.depth + 1)
+        return None
+
+    def _count(self) -> int:
+        return len(self._edges) + len(self._derived)
 
     def _visit(self, relation: StoredRelation, neighbour: Ref, depth: int) -> StopReason | None:
         """Adds what one entry leads to, or answers the limit that forbids it.
@@ -111,7 +163,7 @@ class _Walk:
                 return "node_limit"
             if self._nodes.is_known_unsound(neighbour):
                 return None
-        if len(self._edges) == self._bounds.edge_limit:
+        if self._count() == self._bounds.edge_limit:
             return "edge_limit"
         self._edges[relation.relation_id] = relation
         if is_new:

@@ -115,7 +115,7 @@ def typed(call: Call[CompanyTypedGraphRead], view: LedgerView) -> CompanyTypedGr
     entered = _entered(call, view) if problem is None else invalid(problem)
     if isinstance(entered, Refusal):
         return entered
-    found = typed_graph(entered.reader, view.now_millis, call.body.query)
+    found = typed_graph(entered.reader, view.now_millis, call.body.query, call.ledger.derived)
     return found if isinstance(found, Refusal) else CompanyTypedGraphAnswer(**_head(entered), graph=in_parts(found))
 
 

@@ -6,12 +6,12 @@ from typing import Final, Literal
 
 from relatum.core.ids import Scope
 from relatum.core.kinds import Kind
+from relatum.core.mined import MinedEdge
 from relatum.core.promotions import PromoteCommand, PromotedKind, PromotionOutcome
 from relatum.core.stored_judgments import Promoted
 from relatum.core.view_queries import DanglingEdges, DropEdges, ReplaceEdges
 from relatum.core.wire import Closed, Uuid
 from relatum.derived import repair
-from relatum.derived.edges import MinedEdge
 from relatum.errors import Refusal, invalid
 from relatum.http.endpoints.judging import judged_alone
 from relatum.http.routes import Route, needing, scanning

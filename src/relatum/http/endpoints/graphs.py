@@ -40,7 +40,7 @@ class EvidenceGraphAnswer(Closed, frozen=True, kw_only=True):
 
 def typed(call: Call[TypedGraphRead], view: LedgerView) -> TypedGraphAnswer | Refusal:
     """A walk along relations."""
-    found = typed_graph(reader_of(call, view), view.now_millis, call.body.query)
+    found = typed_graph(reader_of(call, view), view.now_millis, call.body.query, call.ledger.derived)
     if isinstance(found, Refusal):
         return found
     return TypedGraphAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, graph=in_parts(found))

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from relatum import __version__
+from relatum.core.graphs import DerivedEdge
 from relatum.core.receipts import JudgmentReceipt
 from relatum.http.errors import ErrorAnswer
 from relatum.http.openapi import vocabulary
@@ -23,7 +24,7 @@ OPENAPI_VERSION: Final = "3.1.0"
 
 _SECURITY: Final = "secret"
 
-_ALSO: Final = (JudgmentReceipt,)
+_ALSO: Final = (JudgmentReceipt, DerivedEdge)
 """Types that are no body or answer of their own, but one of several that a member may be."""
 
 _DESCRIPTION: Final = """\

@@ -1,0 +1,26 @@
+"""Mined edges: what a walk may read of the derived layer (views.md, derived edges)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+from relatum.core.kinds import Kind
+
+
+class MinedEdge(NamedTuple):
+    """An edge that nobody authored."""
+
+    source_id: str
+    kind: Kind
+    target_id: str
+    weight: float
+
+
+class MinedEdges(Protocol):
+    """The mined edges of all partitions, found by either end."""
+
+    def outgoing(self, workspace_id: str, record_id: str, limit: int) -> list[MinedEdge]:
+        """At most `limit` edges that begin at a record, by kind and target."""
+
+    def incoming(self, workspace_id: str, record_id: str, limit: int) -> list[MinedEdge]:
+        """At most `limit` edges that end at a record, by kind and source."""
