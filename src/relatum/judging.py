@@ -20,8 +20,9 @@ from relatum.core.judgments import Judging as JudgingBatch
 from relatum.core.judgments import JudgmentOperation, Sweeping
 from relatum.entropy import Entropy
 from relatum.errors import Failure, Refusal, StorageFailure, StorageInconsistency, invalid
-from relatum.limits import RESURFACING_MILLIS_DEFAULT, SWEEP_DEADLINE_MILLIS_DEFAULT
-from relatum.search.index import Found, SearchIndex
+from relatum.limits import JUDGMENTS_MAX, RESURFACING_MILLIS_DEFAULT, SWEEP_DEADLINE_MILLIS_DEFAULT
+from relatum.search.index import SearchIndex
+from relatum.search.scoring import Found
 from relatum.store.partition import PartitionReader
 from relatum.store.replay import look_up_judgment
 from relatum.store.view import LedgerView
@@ -76,13 +77,9 @@ class Judging:
 
     # Detection and search; these read many rows: not for an event loop
 
-    def with_detections(self, submissions: Sequence[MemorySubmission]) -> list[MemorySubmission]:
-        """Commands, each save among them with what the index knows of records that resemble it."""
-        return [self.with_detection(one) if isinstance(one, RecordSubmission) else one for one in submissions]
-
-    def with_detection(self, submission: RecordSubmission) -> RecordSubmission:
+    def with_detection(self, submission: MemorySubmission) -> MemorySubmission:
         """A save, with what the index knows of records that resemble it; whatever fails in that, the save goes on."""
-        if not isinstance(submission.operation, SaveRecord):
+        if not (isinstance(submission, RecordSubmission) and isinstance(submission.operation, SaveRecord)):
             return submission
         return submission._replace(detected=self._detect(submission.partition, submission.operation.record.content))
 
@@ -159,7 +156,10 @@ class Judging:
 
     def _sweep(self, partition: Partition) -> int:
         key = f"timer/{uuid7(self._clock.millis(), self._entropy.draw(10))}"
-        submission = self._submission(partition, SYSTEM, key, Sweeping(), None)._replace(by_timer=True)
+        digest = digests.judgment_command_digest(Sweeping(), self._store_key)
+        submission = JudgmentSubmission(
+            partition, SYSTEM, key, Sweeping(), digest, None, self.ages.deadline_millis, by_timer=True
+        )
         orphaned = 0
         for outcome in decided(self._committer, [submission]):
             if isinstance(outcome, JudgmentEvent) and outcome.consequences is not None:
@@ -169,40 +169,38 @@ class Judging:
     def _prepared(
         self, partition: Partition, author: Author, idempotency_key: str, operation: JudgmentOperation
     ) -> tuple[list[JudgmentEvent], list[JudgmentSubmission]] | Refusal:
-        """What is known of a sound command already, and what is left to be decided: of a batch, the items from there.
+        """What is known of a command already, and what is left to be decided: of a batch, the items from there.
 
-        IMPORTANT: items are decided in order, so those that are known come first.
+        IMPORTANT: items are decided in order, so those that are known come first; and what is known of the key comes
+        before the static rules, which a command that is known has passed.
         """
-        problem = broken_rule(operation, idempotency_key)
-        if problem is not None:
-            return invalid(problem)
-        items = range(len(operation.judgments)) if isinstance(operation, JudgingBatch) else (None,)
-        asked = [self._submission(partition, author, idempotency_key, operation, item) for item in items]
+        digest = digests.judgment_command_digest(operation, self._store_key)
         known: list[JudgmentEvent] = []
+        items = _items(operation)
         with self._view() as view:
             reader = view.partition(partition)
-            for one in asked:
-                found = look_up_judgment(reader, author.subject_id, idempotency_key, one.command_digest, one.item)
+            for item in items:
+                found = look_up_judgment(reader, author.subject_id, idempotency_key, digest, item)
                 if isinstance(found, Refusal):
                     return found
                 if found is None:
                     break
                 known.append(found)
         self._metrics.replays.inc(len(known))
-        return known, asked[len(known) :]
+        problem = None if known else broken_rule(operation, idempotency_key)
+        if problem is not None:
+            return invalid(problem)
+        return known, [
+            JudgmentSubmission(partition, author, idempotency_key, operation, digest, item, self.ages.deadline_millis)
+            for item in items[len(known) :]
+        ]
 
-    def _submission(
-        self,
-        partition: Partition,
-        author: Author,
-        idempotency_key: str,
-        operation: JudgmentOperation,
-        item: int | None,
-    ) -> JudgmentSubmission:
-        digest = digests.judgment_command_digest(operation, self._store_key)
-        return JudgmentSubmission(
-            partition, author, idempotency_key, operation, digest, item, self.ages.deadline_millis
-        )
+
+def _items(operation: JudgmentOperation) -> Sequence[int | None]:
+    """What is decided on its own: the items of a batch, which for one that breaks its bounds are of no account."""
+    if not isinstance(operation, JudgingBatch):
+        return (None,)
+    return range(max(1, min(len(operation.judgments), JUDGMENTS_MAX)))
 
 
 def _merged(known: Sequence[JudgmentEvent], outcomes: Sequence[Outcome]) -> list[Judged] | Refusal:

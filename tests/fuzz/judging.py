@@ -59,7 +59,7 @@ def _refuses_an_item(response: Response) -> bool:
     if response.status_code != 200:
         return False
     answer = response.json()
-    return any("error" in result for result in answer.get("results", ()))
+    return any("error" in result or result.get("ok") is False for result in answer.get("results", ()))
 
 
 def _faults_of_events(response: Response) -> list[Fault]:

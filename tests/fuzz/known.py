@@ -15,7 +15,10 @@ Json = dict[str, Any]
 REMEMBERED = 48
 """What is older than so many others is forgotten: most of it is deleted or changed by then."""
 
-_COMMANDS = ("record", "relation")
+_COMMANDS = {"judgments": "judgment", "links": "link"}
+"""Families of receipts, by the last part of the family of a path."""
+
+_UNDOABLE = ("run_id", "operation_id")
 
 At = tuple[str, int]
 """An id and a revision."""
@@ -38,6 +41,9 @@ class Known:
     """Of accepted commands: what `receipts/read` finds them by."""
     records: dict[str, int] = field(default_factory=dict)
     relations: dict[str, int] = field(default_factory=dict)
+    candidates: deque[str] = field(default_factory=_some)
+    undoable: deque[tuple[str, str]] = field(default_factory=_some)
+    """Runs and operations of the sweep: the name of the member, and its id."""
     cursors: dict[str, deque[Json]] = field(default_factory=lambda: defaultdict(_some))
     events: dict[str, deque[str]] = field(default_factory=lambda: defaultdict(_some))
     """Ids of server-sent events, by family."""
@@ -67,9 +73,12 @@ class Known:
             self.cursors[kind].append(found)
         if "checkpoint_digest" in found:
             self._take_checkpoint(kind, found)
+        if isinstance(found.get("candidate_id"), str):
+            self.candidates.append(found["candidate_id"])
+        if "operations" in found or "operation_id" in found:
+            self.undoable += [(name, found[name]) for name in _UNDOABLE if isinstance(found.get(name), str)]
         if "idempotency_key" in found and "receipt_digest" in found:
-            command = next((name for name in _COMMANDS if f"{name}_id" in found), "checkpoint")
-            self.receipts.append({"family": command, "idempotency_key": found["idempotency_key"]})
+            self.receipts.append({"family": _receipts(kind, found), "idempotency_key": found["idempotency_key"]})
 
     def _take_checkpoint(self, kind: str, found: Json) -> None:
         before = self.consumers[kind].get(found["consumer_id"])
@@ -92,6 +101,13 @@ class Known:
     def newest_cursor(self, kind: str) -> Json | None:
         """The one that lies furthest on."""
         return max(self.cursors[kind], key=lambda cursor: cursor["sequence"], default=None)
+
+
+def _receipts(kind: str, receipt: Json) -> str:
+    """The family that a receipt is found in: that of the command, which for a verdict is not that of its relation."""
+    by_route = _COMMANDS.get(kind.rpartition("/")[2])
+    by_member = (name for name in ("record", "relation") if f"{name}_id" in receipt)
+    return by_route or next(by_member, "checkpoint")
 
 
 def recent(heads: dict[str, int]) -> list[At]:

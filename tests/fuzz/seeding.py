@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from relatum.limits import DAY_MILLIS, SWEEP_DEADLINE_MILLIS_DEFAULT
 from tests.feeds.wire import WHOLE, Feed
 from tests.fuzz.known import Json, Known
 from tests.fuzz.world import Person, Place, World
-from tests.http.client import CREDENTIALS, IDENTITY, RECORDS, RELATIONS, Api, Caller, accepted, issue
+from tests.http.client import CREDENTIALS, IDENTITY, RECORDS, RELATIONS, Api, Caller, accepted, fresh, issue, ref
 from tests.http.serving import Server, initialise
+from tests.judgments.over_http import calling
 
 COMPANY = "acme"
 SCOPES: tuple[Json, ...] = (
@@ -35,18 +38,25 @@ WORKSPACES = "/api/v1/company/memory/workspaces"
 
 @contextmanager
 def running(directory: Path) -> Iterator[World]:
-    """A world around a server of its own, which has to live until the end and then to stop in order."""
+    """A world around a server of its own, which has to live until the end and then to stop in order.
+
+    What it is made of was put there two weeks before: there is something for the sweep to do.
+    """
     secret = initialise(directory, COMPANY)
-    with Server(directory, "--log-level", "warning") as server:
+    with Server(directory, "--log-level", "warning") as earlier, Api(earlier.url) as api:
+        people = _seeded(Caller(api, secret))
+        assert earlier.stop() == 0
+    late = {"clock_offset_millis": SWEEP_DEADLINE_MILLIS_DEFAULT + DAY_MILLIS}
+    with Server(directory, "--log-level", "warning", "--sweep-interval-minutes", "0", **late) as server:
         with Api(server.url) as api:
-            yield _made(server.url, Caller(api, secret))
+            yield _made(server.url, *(replace(person, api=api) for person in people))
         assert server.process.poll() is None, server.log_path.read_text()
         assert server.stop() == 0
     assert "" == server.log_path.read_text(), "the server had something to say"
 
 
-def _made(url: str, stranger: Caller) -> World:
-    """Seeds a server, whose administrator calls."""
+def _seeded(stranger: Caller) -> list[Caller]:
+    """Seeds a server, whose administrator calls: the administrator, two workers, a reader, and one who is revoked."""
     admin = Caller(stranger.api, stranger.secret, credential=stranger.get(IDENTITY).json()["credential"])
     ada, bob = _worker(admin, "ada"), _worker(admin, "bob", grants=[], scope_policy=POLICY)
     reader, revoked = _worker(admin, "ada", capabilities=["memory_read"]), _worker(admin, "ada")
@@ -55,6 +65,12 @@ def _made(url: str, stranger: Caller) -> World:
     for worker in (ada, bob):
         for scope in SCOPES:
             _furnish(worker.at(**scope))
+            _judge(worker.at(**scope))
+    return [admin, ada, bob, reader, revoked]
+
+
+def _made(url: str, admin: Caller, ada: Caller, bob: Caller, reader: Caller, revoked: Caller) -> World:
+    """The world, once there is something to be seen in it."""
     of_ada, of_bob = ([_place(admin, worker.at(**scope)) for scope in SCOPES] for worker in (ada, bob))
     return World(
         url,
@@ -69,7 +85,7 @@ def _made(url: str, stranger: Caller) -> World:
 
 def _worker(admin: Caller, subject_id: str, **spec: Any) -> Caller:
     """A credential of everything at every scope, unless `spec` says otherwise."""
-    whole = {"capabilities": list(WHOLE), "grants": list(SCOPES), "scope": SCOPES[0]}
+    whole = {"capabilities": [*WHOLE, "memory_mine"], "grants": list(SCOPES), "scope": SCOPES[0]}
     return issue(admin, subject_id=subject_id, **(whole | spec))
 
 
@@ -95,6 +111,20 @@ def _furnish(worker: Caller) -> None:
             assert saved.status_code == 200, saved.text
 
 
+def _judge(worker: Caller) -> None:
+    """Puts judgments of every kind into a partition, and links."""
+    contents = [f"the ferry leaves the harbour at {hour}" for hour in ("nine", "ten", "noon", "one", "two")]
+    answers = [calling.save(worker, content) for content in contents]
+    first, second, *others = (ref(answer["receipt"]) for answer in answers)
+    calling.judge(worker, answers[1]["candidates"][0]["candidate_id"], "conflicts_with", reason="nine or ten")
+    calling.saved(worker, "the timetable of nine", topic_key=worker.scope["visibility"])
+    calling.saved(worker, "the timetable of ten", topic_key=worker.scope["visibility"])
+    assert 200 == calling.compare(worker, others[0], first, "supersedes").status_code
+    calling.submit(worker, (second, others[1]))
+    ends = {"source_id": second["record_id"], "target_id": others[2]["record_id"]}
+    accepted(worker.command("/api/v1/memory/links", type="link", kind="related", **ends))
+
+
 def _place(admin: Caller, worker: Caller) -> Place:
     """A place of the worker's subject, with all that can be seen there."""
     subject_id = worker.credential["spec"]["subject_id"] if worker.scope["visibility"] == "private" else None
@@ -111,4 +141,8 @@ def _place(admin: Caller, worker: Caller) -> Place:
             known.learn(path, worker.ask(f"{path}/checkpoints/read", consumer_id=consumer_id).json())
         for identifier in list(known.records if path == RECORDS else known.relations):
             known.learn(path, worker.ask(f"{path}/revision", revision=1, **{member: identifier}).json())
+    sweep = f"{calling.JUDGMENTS}/sweep"
+    known.learn(sweep, calling.answered(worker.ask(sweep, idempotency_key=fresh("sweep"))))
+    for status in ("judged", "orphaned"):
+        known.learn(sweep, calling.queue(worker, status=status, limit=50))
     return Place(worker.scope, workspace["workspace_id"], known)

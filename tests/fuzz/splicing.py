@@ -21,7 +21,12 @@ WAIT_MILLIS_MAX = 20
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _SCOPE = {"project_id", "agent_id", "visibility"}
-_LISTS = {"record_ids", "root_record_ids"}
+_LISTS = {"record_ids", "root_record_ids", "shown"}
+_ENDS = (("source_id", "target_id"), ("source", "target"))
+"""Members that name two records by their ids alone."""
+
+_UNDONE = {"run_id", "operation_id"}
+"""Members that name a run of the sweep or an operation of one, where no run of a miner is meant."""
 
 
 class Splicer:
@@ -62,6 +67,11 @@ class Splicer:
             if is_uuid(value.get(identifier)) and self._mostly() and heads:
                 exact = MOSTLY if name else 50  # a body that is about one revision may be about any
                 value = self._at(value, identifier, self._dice.one_of(recent(heads)), exact)
+        for ends in _ENDS:
+            if all(is_uuid(value.get(end)) for end in ends):
+                value = value | dict(zip(ends, self._ids([value[end] for end in ends]), strict=True))
+        if _UNDONE & value.keys() and "run_date" not in value:
+            value = self._undoing(value)
         if isinstance(value.get("consumer_id"), str):
             value = self._consumer(value)
         if isinstance(value.get("idempotency_key"), str):
@@ -106,7 +116,7 @@ class Splicer:
 
     def _keyed(self, value: Json) -> Json:
         """Commands get a fresh key for the most part, reads of receipts a known one."""
-        known, dice, command = self._known.receipts, self._dice, "operation" in value
+        known, dice, command = self._known.receipts, self._dice, "family" not in value
         if not 0 < len(value["idempotency_key"]) <= KEY_BYTES_MAX:
             return value
         if known and dice.often(5 if command else MOSTLY):
@@ -114,6 +124,15 @@ class Splicer:
             return value | {name: receipt[name] for name in receipt.keys() & value.keys()}
         fresh = {"idempotency_key": f"{dice.below(2**64):016x}"}
         return value | fresh if command and self._mostly() else value
+
+    def _undoing(self, value: Json) -> Json:
+        """Either a run or an operation; both at once are refused."""
+        known = self._known.undoable
+        sound = all(value.get(member) is None or is_uuid(value[member]) for member in _UNDONE)
+        if not known or not sound or not self._mostly():
+            return value
+        name, identifier = self._dice.one_of(known)
+        return {member: one for member, one in value.items() if member not in _UNDONE} | {name: identifier}
 
     def _ids(self, value: list[Any]) -> list[Any]:
         known = [identifier for identifier, _ in recent(self._known.records)]
@@ -125,6 +144,8 @@ class Splicer:
     def _text(self, name: str, value: str) -> str:
         if name == "endpoint" and is_uuid(value) and self._known.records and self._mostly():
             return self._dice.one_of(recent(self._known.records))[0]
+        if name == "candidate_id" and is_uuid(value) and self._known.candidates and self._mostly():
+            return self._dice.one_of(self._known.candidates)
         if name == "workspace_id" and is_digest(value) and self._mostly():
             return self._place.workspace_id
         return "".join(filter(_printing, value)) or value if self._tidy else value

@@ -14,7 +14,8 @@ from tests.fuzz.splicing import Splicer
 from tests.fuzz.world import Place
 
 CHANGES = "/api/v1/memory/records/changes"
-RECORD, RELATION, RANDOM = (f"0189dfa2-0000-7000-8000-0000000000{end}" for end in ("aa", "bb", "cc"))
+JUDGMENTS = "/api/v1/memory/judgments/batch"
+RECORD, RELATION, RANDOM, OTHER = (f"0189dfa2-0000-7000-8000-0000000000{end}" for end in ("aa", "bb", "cc", "dd"))
 SEEDS = range(40)
 
 
@@ -28,7 +29,15 @@ def place() -> Place:
     page = {"changes": [{"cursor": cursor(3)}, {"cursor": cursor(5)}], "high_watermark": cursor(4)}
     receipt = {"record_id": RECORD, "revision": 2, "idempotency_key": "used", "receipt_digest": 64 * "1"}
     checkpoint = {"consumer_id": "indexer", "revision": 3, "checkpoint_digest": 64 * "2"}
-    for answer in (page, {"receipt": receipt}, {"relation_id": RELATION, "revision": 1}, {"checkpoint": checkpoint}):
+    swept = {"run_id": OTHER, "operations": [{"operation_id": OTHER, "candidate_id": OTHER}]}
+    known.learn(JUDGMENTS, {"receipt": {**receipt, "record_id": OTHER, "revision": 1}})
+    for answer in (
+        page,
+        {"receipt": receipt},
+        {"relation_id": RELATION, "revision": 1},
+        {"checkpoint": checkpoint},
+        swept,
+    ):
         known.learn(CHANGES, answer)
     return Place(SCOPES[0], 64 * "3", known)
 
@@ -52,6 +61,12 @@ def spliced(place: Place, body: Json) -> list[Json]:
         ({"after": cursor(99)}, {"after": cursor(5)}),
         ({"workspace_id": 64 * "f"}, {"workspace_id": 64 * "3"}),
         ({"family": "relation", "idempotency_key": "k"}, {"family": "record", "idempotency_key": "used"}),
+        ({"family": "relation", "idempotency_key": "k"}, {"family": "judgment", "idempotency_key": "used"}),
+        ({"candidate_id": RANDOM}, {"candidate_id": OTHER}),
+        ({"source_id": RANDOM, "target_id": RANDOM[:-1] + "1"}, {"source_id": RECORD, "target_id": OTHER}),
+        ({"source": RANDOM, "target": RANDOM[:-1] + "1"}, {"source": OTHER, "target": RECORD}),
+        ({"run_id": RANDOM, "operation_id": RANDOM}, {"run_id": OTHER}),
+        ({"run_id": RANDOM}, {"operation_id": OTHER}),
         ({"consumer_id": "c"}, {"consumer_id": "indexer"}),
         (
             {"consumer_id": "c", "expected_revision": 9, "expected_checkpoint_digest": None},
@@ -79,6 +94,12 @@ def test_most_requests_are_about_what_there_is(place: Place, generated: Json, kn
         {"workspace_id": "F" * 64},
         {"operation": {}, "idempotency_key": ""},
         {"consumer_id": None},
+        {"source_id": RANDOM, "target_id": RANDOM},
+        {"source": RANDOM, "target": 7},
+        {"run_id": 7},
+        {"run_id": "RANDOM", "operation_id": RANDOM},
+        {"run_id": RANDOM, "run_date": "2026-01-01"},
+        {"candidate_id": 7},
         {"wait_millis": 30_001},
         {"wait_millis": "long"},
         {"title": "\x00"},

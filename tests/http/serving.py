@@ -27,13 +27,15 @@ def initialise(directory: Path, company_id: str = "acme", subject_id: str = "roo
 
 
 class Server:
-    """`relatum serve` on a free port; a context manager."""
+    """`relatum serve` on a free port, its clock put forward if told so; a context manager."""
 
-    def __init__(self, directory: Path, *options: str) -> None:
+    def __init__(self, directory: Path, *options: str, clock_offset_millis: int = 0) -> None:
         self.log_path = directory.parent / f"{directory.name}.log"
         self._log = self.log_path.open("ab")
+        late = ["crash_tests.launch", "--clock-offset-millis", str(clock_offset_millis), "--"]
+        program = late if clock_offset_millis else ["relatum"]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "relatum", "serve", str(directory), "--port", "0", *options],
+            [sys.executable, "-m", *program, "serve", str(directory), "--port", "0", *options],
             stdout=subprocess.PIPE,
             stderr=self._log,
         )

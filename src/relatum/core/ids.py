@@ -111,3 +111,8 @@ def uuid7(millis: int, entropy: bytes) -> str:
     high = (0x7000 | (int.from_bytes(entropy[:2], "big") & 0x0FFF)).to_bytes(2, "big")
     low = ((0b10 << 62) | (int.from_bytes(entropy[2:10], "big") & (2**62 - 1))).to_bytes(8, "big")
     return uuid_text(time + high + low)
+
+
+def uuid7_millis(value: str) -> int:
+    """When a version 7 UUID was made."""
+    return int.from_bytes(uuid_bytes(value)[:6], "big")

@@ -23,6 +23,7 @@ QueueLimit = Annotated[int, _bounded(0, limits.QUEUE_LIMIT_MAX, limits.QUEUE_LIM
 AnnotationsLimit = Annotated[int, _bounded(0, limits.ANNOTATIONS_MAX, limits.ANNOTATIONS_DEFAULT)]
 SearchLimit = Annotated[int, _bounded(1, limits.SEARCH_LIMIT_MAX, limits.SEARCH_LIMIT_DEFAULT)]
 NeedsReviewLimit = Annotated[int, _bounded(1, limits.NEEDS_REVIEW_LIMIT_MAX, limits.NEEDS_REVIEW_LIMIT_DEFAULT)]
+AnnotatedIds = Annotated[tuple[Uuid, ...], Meta(extra_json_schema={"maxItems": limits.ANNOTATED_MAX})]
 
 
 def _check(value: int | None, least: int, greatest: int) -> None:
@@ -54,7 +55,7 @@ class AnnotatedRead(Closed, frozen=True, kw_only=True):
 
     contract_version: int
     scope: Scope
-    record_ids: tuple[Uuid, ...]
+    record_ids: AnnotatedIds
     relations_limit: AnnotationsLimit | None = None
 
     def __post_init__(self) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import force_setattr
 
+from relatum import limits
 from relatum.core.canonical import normal_json
 from relatum.core.ids import Scope
 from relatum.core.promotions import Promoting
@@ -169,7 +170,9 @@ class CandidatesCommand(Closed, frozen=True, kw_only=True):
     contract_version: int
     scope: Scope
     idempotency_key: str
-    candidates: tuple[Pair, ...]
+    candidates: Annotated[
+        tuple[Pair, ...], Meta(extra_json_schema={"minItems": 1, "maxItems": limits.SUBMITTED_PAIRS_MAX})
+    ]
 
     @property
     def operation(self) -> JudgmentOperation:

@@ -15,7 +15,9 @@ PromotedKind = Literal["caused_by", "leads_to", "example_of", "supports", "part_
 PromotionOutcome = Literal[
     "promoted", "nothing", "below_floor", "over_cap", "related_already", "awaits_second_date", "unfit_ends"
 ]
-RunDate = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}\Z", description="A date: `YYYY-MM-DD`.")]
+RunDate = Annotated[
+    str, Meta(min_length=10, max_length=10, pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}$", description="A date: `YYYY-MM-DD`.")
+]
 
 KINDS: dict[PromotedKind, Kind] = {
     "caused_by": "caused_by",

@@ -106,7 +106,7 @@ def marked_stale(before: Standing, mark: StaleMark) -> Standing:
 
 
 def confirmed(before: Standing, outcome: Outcome, at_millis: int) -> Standing:
-    """The standing that a confirmation leaves."""
+    """The standing that a confirmation leaves: an affirmation ends what a refutation before it has said."""
     if outcome == "affirmed":
-        return replace(before, affirmed_at_millis=at_millis)
+        return replace(before, affirmed_at_millis=at_millis, refuted_at_millis=None)
     return replace(before, refuted_at_millis=at_millis)

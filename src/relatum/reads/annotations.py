@@ -1,16 +1,20 @@
 """What judgments say of a record, seen from that record (judgments.md, annotations).
 
-What always holds: ends that are deleted are left out without a placeholder; a verdict that was found to be no conflict
-and a candidate that nobody judged in time are never shown; a record's verdicts are read in one scan per direction.
+What always holds: ends that a reader could not read are left out without a placeholder; a verdict that was found to be
+no conflict and a candidate that nobody judged in time are never shown; a record's verdicts are read in one bounded scan
+per direction, its candidates in one more, the newest first.
 """
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Literal, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
 from relatum import limits
+from relatum.core.eligibility import Evaluator
+from relatum.core.ids import uuid7_millis
 from relatum.core.records import Record
 from relatum.core.standings import StandingView
 from relatum.core.verdicts import VERDICTS, Verdict
@@ -49,7 +53,7 @@ class Annotation(Closed, frozen=True, kw_only=True):
 
 
 class AnnotatedRecord(Closed, frozen=True, kw_only=True):
-    """A record with its standing and what judgments say of it; `relations_total` counts those left out too."""
+    """A record with its standing and what judgments say of it; `relations_total` counts those past the limit too."""
 
     record: Record
     standing: StandingView
@@ -61,60 +65,57 @@ class _Mention(NamedTuple):
     """A judgment before its words are read: enough to put it in order."""
 
     kind: AnnotationKind
-    outgoing: bool
     other_id: str
-    relation_id: str | None
-    candidate_id: str | None
+    relation_id: str | None = None
+    outgoing: bool = True
+    candidate_id: str | None = None
 
     @property
-    def made_by(self) -> str:
-        """The id that says when it was made."""
-        return self.relation_id or self.candidate_id or ""
+    def order(self) -> tuple[int, int, str]:
+        """By kind, then the newest, then by id."""
+        made_by = self.relation_id or self.candidate_id or ""
+        return ORDER[self.kind], -uuid7_millis(made_by), made_by
 
 
 class Annotator:
-    """Annotates records of one partition; remembers the other ends, which several of them may share."""
+    """Annotates records of one partition; the evaluator remembers the other ends, which several of them may share."""
 
-    def __init__(self, partition: PartitionReader, reason_characters_max: int) -> None:
+    def __init__(self, partition: PartitionReader, evaluator: Evaluator, reason_characters_max: int) -> None:
         self._partition = partition
+        self._evaluator = evaluator
         self._reason_characters_max = reason_characters_max
-        self._previews: dict[str, str | None] = {}
 
     def annotations(self, record_id: str, limit: int) -> tuple[tuple[Annotation, ...], int]:
-        """At most `limit` annotations of a record in their order, and how many there are."""
-        mentions = [one for one in self._mentions(record_id) if self._preview(one.other_id) is not None]
-        mentions.sort(key=lambda one: one.made_by, reverse=True)
-        mentions.sort(key=lambda one: ORDER[one.kind])
-        return tuple(self._annotation(one) for one in mentions[:limit]), len(mentions)
+        """At most `limit` annotations of a record in their order, and how many there are.
+
+        Raises Refused where the dependency budget of the request runs out.
+        """
+        mentions = [one for one in self._mentions(record_id) if self._is_visible(one.other_id)]
+        mentions.sort(key=lambda one: one.order)
+        return tuple(self._annotation(record_id, one) for one in mentions[:limit]), len(mentions)
 
     def _mentions(self, record_id: str) -> list[_Mention]:
         found: list[_Mention] = []
         for direction in (Table.OUTGOING, Table.INCOMING):
             outgoing = direction is Table.OUTGOING
-            for relation_id, end in self._partition.verdict_ends(record_id, direction):
+            ends = self._partition.verdict_ends(record_id, direction, newest_first=True)
+            for relation_id, end in islice(ends, limits.ANNOTATIONS_SCANNED_MAX):
                 verdict = VERDICTS[end.kind]
                 if end.indexed and verdict not in _HIDDEN:
-                    found.append(_Mention(_seen(verdict, outgoing), outgoing, end.other_id, relation_id, None))
-        for candidate_id, candidate_end in self._partition.candidate_ends(record_id):
-            if candidate_end.pending:
-                candidate = self._partition.candidate(candidate_id)
-                outgoing = candidate is not None and candidate.source.record_id == record_id
-                found.append(_Mention("pending_conflict", outgoing, candidate_end.other_id, None, candidate_id))
+                    found.append(_Mention(_seen(verdict, outgoing), end.other_id, relation_id, outgoing))
+        candidates = self._partition.candidate_ends(record_id, newest_first=True)
+        for candidate_id, candidate in islice(candidates, limits.ANNOTATIONS_SCANNED_MAX):
+            if candidate.pending:
+                found.append(_Mention("pending_conflict", candidate.other_id, candidate_id=candidate_id))
         return found
 
-    def _annotation(self, mention: _Mention) -> Annotation:
-        preview = self._preview(mention.other_id)
-        assert preview is not None, "mentions of deleted ends are left out"
-        direction: Literal["outgoing", "incoming"] = "outgoing" if mention.outgoing else "incoming"
+    def _is_visible(self, record_id: str) -> bool:
+        version = self._evaluator.record(record_id)
+        return version is not None and self._evaluator.is_eligible(version)
+
+    def _annotation(self, record_id: str, mention: _Mention) -> Annotation:
         if mention.relation_id is None:
-            return Annotation(
-                kind=mention.kind,
-                direction=direction,
-                target_id=mention.other_id,
-                preview=preview,
-                candidate_id=mention.candidate_id or UNSET,
-                status="pending",
-            )
+            return self._pending(record_id, mention)
         verdict = self._partition.verdict(mention.relation_id)
         if verdict is None:
             raise StorageInconsistency("a verdict is missing")
@@ -122,23 +123,34 @@ class Annotator:
         reason = None if words is None else words.reason
         return Annotation(
             kind=mention.kind,
-            direction=direction,
+            direction="outgoing" if mention.outgoing else "incoming",
             target_id=mention.other_id,
-            preview=preview,
+            preview=self._preview(mention.other_id),
             candidate_id=verdict.candidate_id or UNSET,
             reason=UNSET if reason is None else reason[: self._reason_characters_max],
             confidence=UNSET if verdict.confidence is None else verdict.confidence,
             status="judged",
         )
 
-    def _preview(self, record_id: str) -> str | None:
-        """The first characters of a record; None once it is deleted."""
-        if record_id not in self._previews:
-            version = self._partition.record(record_id)
-            payload = None if version is None else payload_of(self._partition, version.meta)
-            preview = None if payload is None else payload.content[: limits.PREVIEW_CHARACTERS_MAX]
-            self._previews[record_id] = preview
-        return self._previews[record_id]
+    def _pending(self, record_id: str, mention: _Mention) -> Annotation:
+        candidate = None if mention.candidate_id is None else self._partition.candidate(mention.candidate_id)
+        if candidate is None:
+            raise StorageInconsistency("a candidate is missing")
+        return Annotation(
+            kind=mention.kind,
+            direction="outgoing" if candidate.source.record_id == record_id else "incoming",
+            target_id=mention.other_id,
+            preview=self._preview(mention.other_id),
+            candidate_id=candidate.candidate_id,
+            status="pending",
+        )
+
+    def _preview(self, record_id: str) -> str:
+        version = self._evaluator.record(record_id)
+        payload = None if version is None else payload_of(self._partition, version.meta)
+        if payload is None:
+            raise StorageInconsistency("the content of a visible record is missing")
+        return payload.content[: limits.PREVIEW_CHARACTERS_MAX]
 
 
 def _seen(verdict: Verdict, outgoing: bool) -> AnnotationKind:

@@ -123,7 +123,7 @@ def _annotated(
     partition: PartitionReader, now_millis: int, record_ids: tuple[str, ...], relations_max: int
 ) -> Iterator[AnnotatedRecord | None]:
     evaluator = Evaluator(partition, now_millis)
-    annotator = annotator_of(partition, len(record_ids))
+    annotator = annotator_of(partition, evaluator, len(record_ids))
     for record_id in record_ids:
         version = evaluator.record(record_id)
         if version is None or not evaluator.is_eligible(version):
@@ -138,10 +138,10 @@ def _annotated(
         )
 
 
-def annotator_of(partition: PartitionReader, records: int) -> Annotator:
+def annotator_of(partition: PartitionReader, evaluator: Evaluator, records: int) -> Annotator:
     """What annotates so many records: reasons are cut short where there is more than one."""
     short = limits.REASON_SHOWN_CHARACTERS_MAX if records > 1 else limits.REASON_CHARACTERS_MAX
-    return Annotator(partition, short)
+    return Annotator(partition, evaluator, short)
 
 
 class _Fitness:

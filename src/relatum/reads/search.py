@@ -36,7 +36,7 @@ def search(
         )
     )
     evaluator = Evaluator(partition, now_millis)
-    annotator = annotator_of(partition, wanted.records_max)
+    annotator = annotator_of(partition, evaluator, wanted.records_max)
     records: list[AnnotatedRecord] = []
     try:
         for looked_at, record_id in enumerate(found):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import Final
 
 from relatum import limits
-from relatum.core.text import is_blank
+from relatum.core.text import is_blank, utf8_length
 from relatum.core.wire import Closed, Uuid
 from relatum.errors import Refusal, invalid
 from relatum.reads.records import payload_of
@@ -80,18 +81,21 @@ class TopicSuggested(Closed, frozen=True, kw_only=True):
 
 
 def suggest(
-    partition: PartitionReader, title: str | None, content: str, words: Iterable[str], resembling: Iterable[str]
+    partition: PartitionReader,
+    title: str | None,
+    content: str,
+    words_of: Callable[[str], Iterable[str]],
+    resembling: Iterable[str],
 ) -> TopicSuggested | Refusal:
-    """A key of the first telling words, `words` being those of the title, or of the content where it has none.
+    """A key of the first telling words of the title, or of the content where the title has none.
 
-    `resembling` are records that resemble the content, the most similar first.
+    `words_of` cuts a text into words; `resembling` are records that resemble the content, the most similar first.
     """
-    if is_blank(content):
-        return invalid("content must not be blank")
-    if title is not None and len(title.encode()) > limits.TITLE_BYTES_MAX:
+    if is_blank(content) or utf8_length(content) > limits.CONTENT_BYTES_MAX:
+        return invalid("content must be 1 byte to 48 KiB and not blank")
+    if title is not None and utf8_length(title) > limits.TITLE_BYTES_MAX:
         return invalid("title must be at most 200 bytes")
-    telling = [word for word in words if word not in _FILLERS][:WORDS_MAX]
-    key = "-".join(telling)[: limits.IDENTIFIER_BYTES_MAX // 4]
+    key = _key(words_of(title or "")) or _key(words_of(content))
     holder = partition.topic_holder(key) if key else None
     return TopicSuggested(
         topic_key=key or None,
@@ -100,6 +104,17 @@ def suggest(
         occupant=None if holder is None else _occupant(partition, holder),
         nearby=_nearby(partition, key, resembling),
     )
+
+
+def _key(words: Iterable[str]) -> str:
+    """The first telling words, as many as an identifier takes; a single word is far shorter than that."""
+    key = ""
+    for word in islice((word for word in words if word not in _FILLERS), WORDS_MAX):
+        longer = f"{key}-{word}" if key else word
+        if len(longer.encode()) > limits.IDENTIFIER_BYTES_MAX:
+            break
+        key = longer
+    return key
 
 
 def _occupant(partition: PartitionReader, record_id: str) -> TopicOccupant | None:

@@ -62,7 +62,7 @@ class Tables:
         self._database = sqlite3.connect(name, check_same_thread=False, isolation_level=None)
         execute = self._database.execute
         execute("PRAGMA journal_mode = WAL")
-        execute("PRAGMA synchronous = OFF")  # what a power cut takes is made again from the ledger
+        execute("PRAGMA synchronous = NORMAL")  # whole after a power cut; what is missing then is indexed again
         execute("PRAGMA secure_delete = ON")
         [(version,)] = execute("PRAGMA user_version").fetchall()
         if version == VERSION:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Final
-from unicodedata import combining, normalize
+from unicodedata import category, normalize
 
 WORD_CHARACTERS_MAX: Final = 64
 
 _RUN: Final = re.compile(r"[^\W_]+")
 _UNSPACED: Final = re.compile(
     "["
-    "\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff"
+    "\u1100-\u11ff\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff"
     "\U0001b000-\U0001b16f\U00020000-\U0003ffff"
     "]+"
 )
@@ -36,7 +36,7 @@ def distinct(text: str) -> dict[str, None]:
 def _folded(text: str) -> str:
     if text.isascii():
         return text.lower()
-    bare = "".join(character for character in normalize("NFKD", text) if not combining(character))
+    bare = "".join(character for character in normalize("NFKD", text) if category(character)[0] != "M")
     return normalize("NFC", bare.casefold())
 
 

@@ -79,9 +79,9 @@ class JudgmentReader(PartitionRows):
                 raise StorageInconsistency("a candidate does not match the list it stands in")
             yield candidate
 
-    def candidate_ends(self, record_id: str) -> Iterator[tuple[str, rows.CandidateEnd]]:
+    def candidate_ends(self, record_id: str, *, newest_first: bool = False) -> Iterator[tuple[str, rows.CandidateEnd]]:
         """The candidates of which a record is an end, in the order of creation."""
-        for key, body in self._under(self.keys.candidate_ends(record_id)):
+        for key, body in self._under(self.keys.candidate_ends(record_id), reverse=newest_first):
             yield uuid_text(key[-16:]), rows.unpack_candidate_end(body)
 
     def swept(self, target_id: str) -> tuple[tuple[str, str], ...]:
@@ -111,9 +111,11 @@ class JudgmentReader(PartitionRows):
         body = self.body(self.keys.verdict_pair(source_id, target_id))
         return None if body is None else rows.unpack_uuid(body)
 
-    def verdict_ends(self, record_id: str, direction: Table) -> Iterator[tuple[str, rows.VerdictEnd]]:
-        """The verdicts of which a record is the source (OUTGOING) or the target (INCOMING), oldest first."""
-        for key, body in self._under(self.keys.verdict_ends(record_id, direction)):
+    def verdict_ends(
+        self, record_id: str, direction: Table, *, newest_first: bool = False
+    ) -> Iterator[tuple[str, rows.VerdictEnd]]:
+        """The verdicts of which a record is the source (OUTGOING) or the target (INCOMING), by creation."""
+        for key, body in self._under(self.keys.verdict_ends(record_id, direction), reverse=newest_first):
             yield uuid_text(key[-16:]), rows.unpack_verdict_end(body)
 
     def words(self, sequence: int | None) -> Words | None:
@@ -155,6 +157,6 @@ class JudgmentReader(PartitionRows):
         """How many links a record has."""
         return len(self.links_of(record_id))
 
-    def _under(self, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
-        for key, row in self.reader.scan(prefix, beyond(prefix)):
+    def _under(self, prefix: bytes, *, reverse: bool = False) -> Iterator[tuple[bytes, bytes]]:
+        for key, row in self.reader.scan(prefix, beyond(prefix), reverse=reverse):
             yield key, rows.unseal(key, row)

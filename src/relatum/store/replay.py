@@ -66,11 +66,14 @@ def stored_receipt(partition: PartitionReader, family: Family, subject_id: str, 
 def look_up_judgment(
     partition: PartitionReader, subject_id: str, idempotency_key: str, command_digest: str, item: int | None
 ) -> JudgmentEvent | Refusal | None:
-    """As `look_up`, for a judgment command or one item of a batch: its event, which has all that was answered."""
+    """As `look_up`, for a judgment command or one item of a batch: its event, which has all that was answered.
+
+    A key that a command took is taken for batches too, and the reverse: of a batch its first item is always there.
+    """
     event = judgment_event(partition, subject_id, idempotency_key, item)
-    if event is None:
-        return None
-    if event.command_digest != command_digest:
+    other = 0 if item is None else None
+    taken = event or judgment_event(partition, subject_id, idempotency_key, other)
+    if taken is not None and taken.command_digest != command_digest:
         return refusal("idempotency_conflict", "the idempotency key was used for another command")
     return event
 

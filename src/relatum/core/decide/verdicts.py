@@ -57,7 +57,6 @@ def judged(state: PartitionState, given: Given, stamp: Stamp) -> Ruled | Refusal
     source, target = given.source.meta, given.target.meta
     if (source.facts.type, target.facts.type) != (row.source_type, row.target_type):
         return invalid("the verdict does not go with the types of its ends")
-    earlier_id = state.verdict_between(source.record_id, target.record_id)
     superseded_by = state.standing(target.record_id).superseded_by
     if given.kind == "supersedes":
         if superseded_by is not None and superseded_by.record_id == source.record_id:
@@ -66,14 +65,15 @@ def judged(state: PartitionState, given: Given, stamp: Stamp) -> Ruled | Refusal
             return stale("a record supersedes another only while both are active and current")
     parts: list[RelationPart] = []
     standings: list[StandingChange] = []
-    if earlier_id is not None:
+    for earlier_id in _earlier(state, source.record_id, target.record_id):
         retired = _retired(state, earlier_id, given, stamp)
-        if retired is not None:
-            parts.append(retired)
-            if superseded_by is not None and superseded_by.relation_id == earlier_id:
-                if not can_return(state, target.record_id):
-                    return stale("the topic slot of the record that would be current again is held by another")
-                standings.append(StandingChange(record_id=target.record_id, action="reinstated"))
+        if retired is None:
+            continue
+        parts.append(retired)
+        if superseded_by is not None and superseded_by.relation_id == earlier_id:
+            if not can_be_reinstated(state, target.record_id):
+                return stale("the topic slot of the record that would be current again is held by another")
+            standings.append(StandingChange(record_id=target.record_id, action="reinstated"))
     asserted = _asserted(state, given, stamp)
     parts.append(asserted)
     if given.kind == "supersedes":
@@ -83,9 +83,16 @@ def judged(state: PartitionState, given: Given, stamp: Stamp) -> Ruled | Refusal
         relations=tuple(parts),
         standings=tuple(standings),
         candidates=_closing(given, asserted.relation_id),
-        words=given.words,
+        words=_lasting_words(given),
     )
     return Ruled(consequences, asserted.receipt)
+
+
+def _earlier(state: PartitionState, source_id: str, target_id: str) -> dict[str, None]:
+    """The relations that another verdict on an ordered pair replaces: of the last one, and what supersedes now."""
+    last, by = state.verdict_between(source_id, target_id), state.standing(target_id).superseded_by
+    earlier = {} if last is None else {last: None}
+    return earlier | {by.relation_id: None} if by is not None and by.record_id == source_id else earlier
 
 
 def is_fit(state: PartitionState, version: RecordVersion) -> bool:
@@ -97,6 +104,11 @@ def can_return(state: PartitionState, record_id: str) -> bool:
     """Whether a record may be current again: its topic slot, if it has one, is free or its own."""
     topic = state.topic_of_record(record_id)
     return topic is None or state.topic_holder(topic) in (None, record_id)
+
+
+def can_be_reinstated(state: PartitionState, record_id: str) -> bool:
+    """Whether a superseded record may have its standing back; an archived one asks for its topic slot only later."""
+    return state.standing(record_id).archived or can_return(state, record_id)
 
 
 def standing_effects(
@@ -115,7 +127,7 @@ def standing_effects(
         by = state.standing(target_id).superseded_by
         if by is None or by.relation_id != after.relation_id:
             return ()
-        if not can_return(state, target_id):
+        if not can_be_reinstated(state, target_id):
             return stale("the topic slot of the record that would be current again is held by another")
         return (StandingChange(record_id=target_id, action="reinstated"),)
     ends = state.record(source_id), state.record(target_id)
@@ -130,8 +142,14 @@ def _repeated(state: PartitionState, relation_id: str, given: Given, stamp: Stam
     version = state.relation(relation_id)
     assert version is not None, "a superseded record names the relation that says so"
     closing = _closing(given, relation_id)
-    consequences = Consequences(candidates=closing, words=given.words if closing else None)
+    consequences = Consequences(candidates=closing, words=_lasting_words(given) if closing else None)
     return Ruled(consequences, _receipt(state, version.relation, "asserted", given, stamp))
+
+
+def _lasting_words(given: Given) -> Proof | None:
+    """What is said in words goes with either end: of one that is gone already nothing is kept."""
+    both_active = given.source.meta.state == given.target.meta.state == "active"
+    return given.words if both_active else None
 
 
 def _closing(given: Given, relation_id: str) -> tuple[Judged, ...]:

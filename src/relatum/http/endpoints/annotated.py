@@ -122,9 +122,8 @@ def to_review(call: Call[NeedsReviewQuery], view: LedgerView) -> NeedsReviewAnsw
 def suggest(call: Call[TopicSuggestion], view: LedgerView) -> TopicSuggestionAnswer | Refusal:
     """A topic key for a record that has none."""
     body, partition = call.body, reader_of(call, view)
-    words = words_of(body.title or body.content)
     hits = call.ledger.judgments.resembling(partition, body.content).hits
-    found = topics.suggest(partition, body.title, body.content, words, [hit.record_id for hit in hits])
+    found = topics.suggest(partition, body.title, body.content, words_of, [hit.record_id for hit in hits])
     if isinstance(found, Refusal):
         return found
     return TopicSuggestionAnswer(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
+from itertools import groupby
 from typing import Final, Protocol
 
 from msgspec import Meta, Struct
@@ -33,9 +34,10 @@ from relatum.http import errors
 from relatum.http.services import Call, Scoped, partition_of
 from relatum.ledger import MemoryOperation
 from relatum.limits import COMMAND_BATCH_MAX
+from relatum.writer.submission import MemorySubmission
 
-EITHER: Final = Meta(extra_json_schema={"minProperties": 1, "maxProperties": 1})
-"""The schema of a result: a receipt or an error, never both or neither."""
+EITHER: Final = Meta(extra_json_schema={"oneOf": [{"required": ["receipt"]}, {"required": ["error"]}]})
+"""The schema of a result: a receipt, with whatever goes with it, or an error; never both or neither."""
 
 RECORD_NEEDS: dict[type[Struct], tuple[Capability, ...]] = {
     CreateRecord: ("memory_write",),
@@ -96,16 +98,24 @@ async def submit_batch(call: Call[Scoped], items: tuple[Item, ...]) -> list[Rece
 
 
 async def _submit_all(call: Call[Scoped], items: Iterable[Item]) -> list[Receipt | Refusal | Failure]:
+    """The outcomes of commands in order. A save is compared with all that came before it, so it is sent by itself."""
     ledger, partition, author = call.ledger, partition_of(call), call.credential.author
     submissions = [ledger.command(partition, author, item.idempotency_key, item.operation) for item in items]
-    saves = any(isinstance(one.operation, SaveRecord) for one in submissions)
-    if saves:
-        detect = partial(ledger.judgments.with_detections, submissions)
-        submissions = await call.services.in_thread(detect)
-    outcomes = await ledger.submit_async(submissions)
-    if saves:
+    outcomes: list[Receipt | Refusal | Failure] = []
+    for saves, group in groupby(submissions, lambda one: isinstance(one.operation, SaveRecord)):
+        if saves:
+            outcomes += [await _save(call, one) for one in group]
+        else:
+            outcomes += await ledger.submit_async(list(group))
+    if any(isinstance(one.operation, SaveRecord | DeleteRecord) for one in submissions):
         await call.services.in_thread(partial(ledger.judgments.keep_in_step, partition))
     return outcomes
+
+
+async def _save(call: Call[Scoped], submission: MemorySubmission) -> Receipt | Refusal | Failure:
+    detect = partial(call.ledger.judgments.with_detection, submission)
+    [outcome] = await call.ledger.submit_async([await call.services.in_thread(detect)])
+    return outcome
 
 
 def _item(outcome: Receipt | Refusal | Failure) -> Receipt | ItemError:

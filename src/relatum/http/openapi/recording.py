@@ -24,6 +24,7 @@ STEP_MILLIS: Final = 1_000
 _COMPANY: Final = "acme"
 _RECORDS: Final = "/api/v1/memory/records"
 _RELATIONS: Final = "/api/v1/memory/relations"
+_JUDGMENTS: Final = "/api/v1/memory/judgments"
 _CREDENTIALS: Final = "/api/v1/credentials"
 _SCOPE: Final = {"project_id": "atlas", "mission_id": None, "agent_id": "planner", "visibility": "shared"}
 _PROVENANCE: Final = {
@@ -113,6 +114,7 @@ async def walk(app: ASGIApp, ledger: Ledger, clock: ManualClock) -> list[Exchang
         await _relations(tour, ids)
         await _graphs(tour, ids)
         await _feeds(tour)
+        await _judgments(tour)
         tour.secret = admin_secret
         await _company(tour, ids)
         await _administer(tour, writer["credential"]["id"])
@@ -211,6 +213,34 @@ async def _feeds(tour: Tour) -> None:
     await tour.scoped("none_saved", f"{_RELATIONS}/checkpoints/read", consumer_id="nobody")
     await tour.scoped("first", f"{_RELATIONS}/checkpoints/revision", consumer_id="indexer", revision=1)
     await tour.scoped("behind", f"{_RELATIONS}/consumers/diagnose", consumer_id="indexer")
+
+
+async def _judgments(tour: Tour) -> None:
+    early, late = "The ferry leaves the old harbour at nine.", "The ferry leaves the old harbour at ten."
+    saved = await tour.command("save", _RECORDS, "ferry-1", type="save", record={"content": early})
+    first = saved["receipt"]["record_id"]
+    saved = await tour.command("save_surfaces", _RECORDS, "ferry-2", type="save", record={"content": late})
+    second = saved["receipt"]["record_id"]
+    pending = saved["candidates"][0]["candidate_id"]
+    await tour.scoped("waiting", f"{_JUDGMENTS}/query", min_age_millis=0)
+    judgments = [
+        {"candidate_id": pending, "relation": "supersedes", "reason": "the new timetable", "confidence": 0.9},
+        {"candidate_id": pending, "relation": "related"},
+    ]
+    await tour.scoped("one_refused", f"{_JUDGMENTS}/batch", idempotency_key="ferries", judgments=judgments)
+    await tour.scoped("both_ends", f"{_RECORDS}/annotated", record_ids=[first, second])
+    await tour.scoped("ferry", f"{_RECORDS}/search", text="ferry harbour", limit=1)
+    third = await tour.command("", _RECORDS, "ferry-3", type="create", record={"content": "The ferry was sold."})
+    pair = {"source": third["receipt"]["record_id"], "target": second, "similarity": 0.4}
+    await tour.scoped("submitted", f"{_JUDGMENTS}/candidates", idempotency_key="pairs", candidates=[pair])
+    comparison = {"source_id": pair["source"], "target_id": second, "relation": "conflicts_with", "confidence": 0.8}
+    await tour.scoped("conflict", f"{_JUDGMENTS}/compare", idempotency_key="comparison", **comparison)
+    swept = await tour.scoped("nothing_due", f"{_JUDGMENTS}/sweep", idempotency_key="run")
+    await tour.scoped("nothing_swept", f"{_JUDGMENTS}/undo", idempotency_key="undo", run_id=swept["run_id"])
+    refuted = {"record_id": second, "outcome": "refuted", "evidence_ref": "minutes/2026-01-09#2"}
+    await tour.scoped("refuted", f"{_RECORDS}/confirm", idempotency_key="seen", confirmations=[refuted])
+    await tour.scoped("refuted", f"{_RECORDS}/needs-review")
+    await tour.scoped("free", "/api/v1/memory/topic-keys/suggest", title="The old ferry", content=late)
 
 
 async def _company(tour: Tour, ids: list[str]) -> None:

@@ -72,6 +72,11 @@ STRINGS: Final[dict[str, Schema]] = {
     "next_cursor": _CURSOR,
     "secret": {"pattern": "^rtm1_[0-9a-f]{32}_[A-Za-z0-9_-]{43}$", "description": "The bearer token; shown this once."},
     "preview": {"maxLength": limits.PREVIEW_CHARACTERS_MAX, "description": "How the other end begins."},
+    "block": {"description": "Text for a model's prompt, within the budget."},
+    "prompt": {"description": "What the model is about to work on."},
+    "kind": {"description": "The kind of the relation, or of the link."},
+    "run_id": _identifier("The miner's name for its run"),
+    "current_source_hash": _name(limits.EVIDENCE_REF_BYTES_MAX, "The hash that the source has now"),
     "snippet": {"maxLength": limits.SNIPPET_CHARACTERS_MAX, "description": "How the content begins; null once erased."},
     "reason": {"maxLength": limits.REASON_CHARACTERS_MAX, "description": "Why, in words."},
     "message": {"description": "For people. Programs branch on the status and the code."},
@@ -87,6 +92,8 @@ INTEGERS: Final[dict[str, Schema]] = {
 NUMBERS: Final[dict[str, Schema]] = {
     "confidence": {"minimum": 0, "maximum": 1},
     "similarity": {"minimum": 0, "maximum": 1},
+    "weight": {"minimum": 0, "maximum": 1},
+    "score": {"minimum": -1_000, "maximum": 1_000_000, "description": "Good for comparison within one answer."},
 }
 
 ARRAYS: Final[dict[str, Schema]] = {
@@ -134,6 +141,6 @@ def _refine(name: str, schema: Schema) -> None:
         case "number":
             schema.update(NUMBERS.get(name, {}))
         case "array":
-            schema.update(ARRAYS.get(name, {}))
+            schema.update({bound: value for bound, value in ARRAYS.get(name, {}).items() if bound not in schema})
         case _:
             pass

@@ -1,0 +1,113 @@
+"""What is asked of the index: BM25 by the statistics of one partition alone, within a bound of postings read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from heapq import nlargest
+from itertools import islice
+from typing import Final, NamedTuple
+
+from relatum import limits
+from relatum.core.decide.saves import NOTHING_DETECTED, Detected, Hit
+from relatum.core.ids import uuid_text
+from relatum.search.tables import Posting, Tables
+from relatum.search.words import distinct
+from relatum.store.partition import PartitionReader
+
+SATURATION: Final = 1.2
+LENGTH_WEIGHT: Final = 0.75
+SEARCH_POSTINGS_MAX: Final = 20_000
+SEARCH_WORDS_MAX: Final = 256
+"""How many distinct words of a search or a prompt count, the first ones."""
+
+DETECTION_LOOKS_MAX: Final = 200
+"""How many of the best are looked at until 20 memories are found among them."""
+
+
+class Found(NamedTuple):
+    """A record that has some of the words that were asked for."""
+
+    record_id: str
+    score: float
+
+
+def detected(tables: Tables, number: int | None, partition: PartitionReader, content: str) -> Detected:
+    """The 20 best memories for a text, the most similar first."""
+    if number is None:
+        return NOTHING_DETECTED
+    own = distinct(content)
+    first = list(own)[: limits.DETECTION_WORDS_MAX]
+    scores = _scores(tables, number, first, limits.DETECTION_POSTINGS_MAX)
+    best = nlargest(DETECTION_LOOKS_MAX, scores.items(), key=lambda item: (item[1], item[0]))
+    memories = islice((one for one, _ in best if _is_memory(partition, uuid_text(one))), limits.DETECTED_MAX)
+    hits = [Hit(uuid_text(one), _share(own, tables.words_of(number, one))) for one in memories]
+    return Detected(tuple(sorted(hits, key=lambda hit: -hit.similarity)))
+
+
+def searched(tables: Tables, number: int | None, text: str) -> list[Found]:
+    """The records that have words of a text, the best first."""
+    if number is None:
+        return []
+    scores = _scores(tables, number, _first_words(text), SEARCH_POSTINGS_MAX)
+    found = [Found(uuid_text(record_id), score) for record_id, score in scores.items()]
+    return sorted(found, key=lambda one: (-one.score, one.record_id))
+
+
+def matched(tables: Tables, number: int | None, text: str) -> dict[str, int]:
+    """The records that have words of a text, each with how many distinct ones."""
+    counts: dict[bytes, int] = {}
+    if number is not None:
+        for _, postings in _rarest(tables, number, _first_words(text), SEARCH_POSTINGS_MAX):
+            for posting in postings:
+                counts[posting.record_id] = counts.get(posting.record_id, 0) + 1
+    return {uuid_text(record_id): count for record_id, count in counts.items()}
+
+
+def _first_words(text: str) -> list[str]:
+    return list(distinct(text))[:SEARCH_WORDS_MAX]
+
+
+def _scores(tables: Tables, number: int, words: Sequence[str], postings_max: int) -> dict[bytes, float]:
+    """BM25 of each record that has one of the rarest words."""
+    records, length = tables.totals(number)
+    scores: dict[bytes, float] = {}
+    for having, postings in _rarest(tables, number, words, postings_max):
+        weight = math.log(1 + (records - having + 0.5) / (having + 0.5))
+        for posting in postings:
+            relative = posting.length * records / length
+            dampened = posting.times + SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * relative)
+            score = weight * posting.times * (SATURATION + 1) / dampened
+            scores[posting.record_id] = scores.get(posting.record_id, 0.0) + score
+    return scores
+
+
+def _rarest(
+    tables: Tables, number: int, words: Sequence[str], postings_max: int
+) -> Iterator[tuple[int, list[Posting]]]:
+    """The rarest words, each with how many records have it and its postings, as long as a bound is kept.
+
+    IMPORTANT: the bound keeps the cost of a save from growing with its partition. Of a single word that is over it, as
+    many postings are read as the bound allows.
+    """
+    rarity = tables.records_with(number, words) if words else {}
+    read = 0
+    for word in sorted(rarity, key=lambda one: (rarity[one], one)):
+        having = rarity[word]
+        if read and read + having > postings_max:
+            return
+        read += having
+        postings = list(tables.postings(number, word, postings_max))
+        if len(postings) != having and sum(posting.times for posting in postings) < postings_max:
+            raise ValueError("a word is not in as many records as were counted")
+        yield having, postings
+
+
+def _is_memory(partition: PartitionReader, record_id: str) -> bool:
+    version = partition.record(record_id)
+    return version is not None and version.meta.facts.type == "memory"
+
+
+def _share(own: dict[str, None], theirs: set[str]) -> float:
+    """Which share of a text's distinct words another one has."""
+    return round(sum(word in theirs for word in own) / len(own), 6) if own else 0.0

@@ -1,0 +1,173 @@
+"""What the clients of the kill campaign ask for, drawn from dice under a seed, and what of an answer must last."""
+
+from __future__ import annotations
+
+import random  # noqa: TID251 - a seed gives the same commands again
+from dataclasses import dataclass, field
+from itertools import count
+from threading import Lock
+from typing import Any, NamedTuple
+
+from tests.http.client import ABSENT, RECORDS, RELATIONS
+from tests.judgments.over_http.calling import JUDGMENTS
+
+Json = dict[str, Any]
+
+SCOPE: Json = {"project_id": "atlas", "agent_id": "scout", "visibility": "shared"}
+VERDICTS = ("supersedes", "supersedes", "conflicts_with", "related", "compatible", "scoped", "not_conflict")
+WORDS = ["ferry", "harbour", "north", "south", "leaves", "arrives", "nine", "ten", "noon", "never", "bridge", "lantern"]
+TOPICS = ("ferry", "harbour", "bridge")
+REMEMBERED = 200
+
+
+class Request(NamedTuple):
+    """One command as it is sent, and sent again."""
+
+    kind: str
+    path: str
+    body: Json
+
+
+def lasting(request: Request, answer: Json) -> Any:
+    """What of an answer every replay must show; titles, snippets and candidates are those of now."""
+    match request.kind:
+        case "save":
+            found = [(one["candidate_id"], one["target_id"], one["similarity"]) for one in answer["candidates"]]
+            return answer["receipt"], found, answer["candidates_detected"]
+        case "submit":
+            return [one["candidate_id"] for one in answer["candidates"]]
+        case _:
+            return answer
+
+
+@dataclass
+class Known:
+    """What the clients have learnt from answers. For any thread."""
+
+    records: list[str] = field(default_factory=list)
+    candidates: list[str] = field(default_factory=list)
+    relations: dict[str, int] = field(default_factory=dict)
+    undoable: list[Json] = field(default_factory=list)
+    _lock: Lock = field(default_factory=Lock)
+
+    def learn(self, request: Request, answer: Json) -> None:
+        """Takes the ids of an accepted command's answer."""
+        with self._lock:
+            match request.kind:
+                case "save":
+                    self.records.append(answer["receipt"]["record_id"])
+                    self.candidates += [one["candidate_id"] for one in answer["candidates"]]
+                case "submit":
+                    self.candidates += [one["candidate_id"] for one in answer["candidates"]]
+                case "batch":
+                    for result in answer["results"]:
+                        if result["ok"]:
+                            self.relations[result["receipt"]["relation_id"]] = result["receipt"]["revision"]
+                case "compare" | "change":
+                    self.relations[answer["receipt"]["relation_id"]] = answer["receipt"]["revision"]
+                case "sweep":
+                    self.undoable.append({"run_id": answer["run_id"]})
+                    self.undoable += [{"operation_id": one["operation_id"]} for one in answer["operations"]]
+                case _:
+                    pass
+
+    def recent(self, ids: list[Any]) -> list[Any]:
+        """The ids that were learnt last."""
+        with self._lock:
+            return ids[-REMEMBERED:]
+
+    def relation(self, dice: random.Random) -> tuple[str, int] | None:
+        """A relation that a verdict has made, at the newest revision that somebody was told."""
+        with self._lock:
+            return dice.choice(list(self.relations.items())) if self.relations else None
+
+
+class Worker:
+    """Draws the commands of one client."""
+
+    def __init__(self, known: Known, name: str) -> None:
+        self.dice = random.Random(name)
+        self._known = known
+        self._name = name
+        self._numbers = count(1)
+        self._kinds = {
+            self._save: 8,
+            self._batch: 5,
+            self._compare: 4,
+            self._submit: 2,
+            self._sweep: 2,
+            self._undo: 1,
+            self._confirm: 1,
+            self._change: 2,
+            self._stand: 1,
+        }
+
+    def next(self) -> Request:
+        """The next command, under a key of its own."""
+        draw = self._save
+        if len(self._known.records) > 1:
+            [draw] = self.dice.choices(list(self._kinds), list(self._kinds.values()))
+        kind, path, members = draw()
+        key = f"{self._name}/{next(self._numbers)}"
+        return Request(kind, path, {"contract_version": 1, "scope": SCOPE, "idempotency_key": key, **members})
+
+    def _save(self) -> tuple[str, str, Json]:
+        content = " ".join(self.dice.choices(WORDS, k=self.dice.randint(3, 7)))
+        topic = self.dice.choice(TOPICS) if self.dice.random() < 0.3 else None
+        record = {"content": content, "topic_key": topic, "title": content[:20]}
+        operation = {"type": "save", "record": record, "candidates_max": self.dice.randint(0, 25)}
+        return "save", f"{RECORDS}/commands", {"operation": operation}
+
+    def _batch(self) -> tuple[str, str, Json]:
+        known = self._known.recent(self._known.candidates)
+        chosen = [*self.dice.sample(known, min(len(known), self.dice.randint(1, 18))), ABSENT]
+        self.dice.shuffle(chosen)
+        judgments = [
+            {"candidate_id": one, "relation": self.dice.choice(VERDICTS), "reason": f"because of {number}"}
+            for number, one in enumerate(chosen)
+        ]
+        return "batch", f"{JUDGMENTS}/batch", {"judgments": judgments}
+
+    def _compare(self) -> tuple[str, str, Json]:
+        source, target = self._two()
+        verdict = self.dice.choice(VERDICTS[:-1])
+        members = {"source_id": source, "target_id": target, "relation": verdict, "confidence": 0.5, "reason": "so"}
+        return "compare", f"{JUDGMENTS}/compare", members
+
+    def _submit(self) -> tuple[str, str, Json]:
+        pairs = [self._two() for _ in range(self.dice.randint(1, 5))]
+        members = {"candidates": [{"source": source, "target": target} for source, target in pairs]}
+        return "submit", f"{JUDGMENTS}/candidates", members
+
+    def _sweep(self) -> tuple[str, str, Json]:
+        return "sweep", f"{JUDGMENTS}/sweep", {}
+
+    def _undo(self) -> tuple[str, str, Json]:
+        known = self._known.recent(self._known.undoable)
+        return "undo", f"{JUDGMENTS}/undo", self.dice.choice(known) if known else {"run_id": ABSENT}
+
+    def _confirm(self) -> tuple[str, str, Json]:
+        given = [
+            {"record_id": one, "outcome": self.dice.choice(("affirmed", "refuted")), "evidence_ref": "note/1"}
+            for one in self._two()
+        ]
+        return "confirm", f"{RECORDS}/confirm", {"confirmations": given}
+
+    def _change(self) -> tuple[str, str, Json]:
+        """Retires, restores or rejects the relation of a verdict; asks for a save where there is none."""
+        found = self._known.relation(self.dice)
+        if found is None:
+            return self._save()
+        operation = {"relation_id": found[0], "expected_revision": found[1], "evidence_ref": "note/2"}
+        kind = self.dice.choice(("retire", "restore", "review"))
+        review = {"disposition": self.dice.choice(("approved", "rejected"))} if kind == "review" else {}
+        return "change", f"{RELATIONS}/commands", {"operation": {"type": kind, **operation, **review}}
+
+    def _stand(self) -> tuple[str, str, Json]:
+        kind = self.dice.choice(("archive", "unarchive", "pin", "unpin", "delete"))
+        operation = {"type": kind, "record_id": self._two()[0], "expected_revision": 1}
+        return "stand", f"{RECORDS}/commands", {"operation": operation}
+
+    def _two(self) -> list[str]:
+        found: list[str] = self.dice.sample(self._known.recent(self._known.records), 2)
+        return found
