@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, NamedTuple, Protocol, Self
 
+from relatum import failpoints
 from relatum.clock import Clock, FloorClock, SystemClock
 from relatum.core import digests
 from relatum.core.access import Authority, Credential, CredentialSpec, StoredCredential
@@ -18,14 +19,12 @@ from relatum.core.cursors import CheckpointCommand, CheckpointReceipt
 from relatum.core.decide import checkpoints
 from relatum.core.events import (
     CredentialAuthorityChanged,
-    CredentialIssued,
     CredentialOperation,
     CredentialRevoked,
-    CredentialRotated,
 )
-from relatum.core.ids import Author, Partition, company_partition, uuid7
+from relatum.core.ids import Author, Partition, company_partition
 from relatum.core.receipts import Receipt, RecordReceipt, RelationReceipt
-from relatum.core.secret import SECRET_BYTES, credential_id_of, format_secret
+from relatum.core.secret import credential_id_of
 from relatum.core.streams import Stream
 from relatum.core.text import is_identifier
 from relatum.entropy import Entropy, SystemEntropy
@@ -39,12 +38,15 @@ from relatum.errors import (
     refusal,
 )
 from relatum.store.database import Database
+from relatum.store.remembered import CredentialMemory
 from relatum.store.replay import look_up_checkpoint
+from relatum.store.upkeep import Upkeep
 from relatum.store.view import LedgerView
 from relatum.telemetry import Log, Metrics
 from relatum.writer.announcer import Listener
 from relatum.writer.committer import Committer
 from relatum.writer.group import look_up
+from relatum.writer.issuing import issuance, rotation
 from relatum.writer.submission import (
     ActivationSubmission,
     CheckpointSubmission,
@@ -61,6 +63,8 @@ Readiness = Literal["ready", "poisoned", "draining"]
 QUEUE_COMMANDS_MAX = 4096
 GROUP_COMMANDS_MAX = 128
 CLOSE_SECONDS_MAX = 30.0
+
+_NOBODYS_VERIFIER = bytes(32)
 
 
 class IssuedCredential(NamedTuple):
@@ -99,12 +103,14 @@ class Ledger:
         log: Log | None = None,
         queue_commands_max: int = QUEUE_COMMANDS_MAX,
         group_commands_max: int = GROUP_COMMANDS_MAX,
+        committer: Callable[..., Committer] = Committer,
     ) -> None:
-        """Takes over an open database; callers use `open` or `in_memory`."""
+        """Takes over an open database; callers use `open` or `in_memory`. A simulation brings its own `committer`."""
         self.clock = FloorClock(clock or SystemClock(), database.position.committed_at_millis)
         self.metrics = metrics or Metrics()
         self._database = database
         self._entropy = entropy or SystemEntropy()
+        self._remembered = CredentialMemory()
         self._draining = False
         log = log or Log(sys.stderr, self.clock.millis, "warning")
         for tail in database.torn_tails:
@@ -113,7 +119,7 @@ class Ledger:
                 kept=str(tail.kept),
                 tail_bytes=tail.tail_bytes,
             )
-        self._committer = Committer(
+        self._committer = committer(
             database,
             self.clock,
             self._entropy,
@@ -122,6 +128,7 @@ class Ledger:
             queue_commands_max=queue_commands_max,
             group_commands_max=group_commands_max,
         )
+        self._committer.start()
 
     @classmethod
     def open(
@@ -168,13 +175,17 @@ class Ledger:
 
     def view(self) -> LedgerView:
         """One cut and one clock value. Everything a request reads comes from one view; close it, or use `with`."""
-        return LedgerView(self._database.view(), self.clock.millis(), self._database.store_key)
+        return LedgerView(self._database.view(), self.clock.millis(), self._database.store_key, self._remembered)
 
     def authenticate(self, view: KnownCredentials, secret: str) -> Credential | None:
-        """The credential that `secret` belongs to, if it is neither revoked nor expired at the view's instant."""
+        """The credential that `secret` belongs to, if it is neither revoked nor expired at the view's instant.
+
+        A secret of nobody is compared too, so that how long it takes tells nothing of who there is.
+        """
         credential_id = credential_id_of(secret)
         stored = None if credential_id is None else view.credential(credential_id)
-        if stored is None or not digests.same(stored.verifier, digests.secret_verifier(secret)):
+        expected = _NOBODYS_VERIFIER if stored is None else stored.verifier
+        if not digests.same(expected, digests.secret_verifier(secret)) or stored is None:
             return None
         return stored.credential if stored.credential.usable(view.now_millis) else None
 
@@ -304,23 +315,21 @@ class Ledger:
             if recover and not view.company_exists(company_id):
                 return refusal("not_found", "no such company; make it with: relatum init")
         spec = CredentialSpec(subject_id=subject_id, capabilities=("credential_admin",), grants=())
-        submission, secret = self._issue(company_id, None, spec, bootstrap=not recover)
+        submission, secret = issuance(company_id, None, spec, self.clock, self._entropy, bootstrap=not recover)
         return _with_secret(only(decided(self._committer, [submission]), Credential), secret)
 
     async def issue_credential(self, admin: Credential, spec: CredentialSpec) -> IssuedCredential | Refusal:
         """A new credential of the administrator's company."""
-        submission, secret = self._issue(admin.company_id, admin.author, spec, bootstrap=False)
+        company_id, author = admin.company_id, admin.author
+        submission, secret = issuance(company_id, author, spec, self.clock, self._entropy, bootstrap=False)
         return _with_secret(only(await decided_async(self._committer, [submission]), Credential), secret)
 
     async def rotate_credential(
         self, admin: Credential, credential_id: str, expected_revision: int
     ) -> IssuedCredential | Refusal:
         """A new secret for a credential; the old one fails from now on."""
-        secret = format_secret(credential_id, self._entropy.draw(SECRET_BYTES))
-        operation = CredentialRotated(
-            credential_id=credential_id, expected_revision=expected_revision, verifier=digests.secret_verifier(secret)
-        )
-        return _with_secret(await self._change(admin, operation), secret)
+        submission, secret = rotation(admin, credential_id, expected_revision, self._entropy)
+        return _with_secret(only(await decided_async(self._committer, [submission]), Credential), secret)
 
     async def revoke_credential(
         self, admin: Credential, credential_id: str, expected_revision: int
@@ -342,21 +351,12 @@ class Ledger:
         submission = CredentialSubmission(company_partition(admin.company_id), admin.author, operation)
         return only(await decided_async(self._committer, [submission]), Credential)
 
-    def _issue(
-        self, company_id: str, author: Author | None, spec: CredentialSpec, *, bootstrap: bool
-    ) -> tuple[CredentialSubmission, str]:
-        credential_id = uuid7(self.clock.millis(), self._entropy.draw(10))
-        secret = format_secret(credential_id, self._entropy.draw(SECRET_BYTES))
-        operation = CredentialIssued(
-            credential_id=credential_id,
-            spec=spec,
-            verifier=digests.secret_verifier(secret),
-            bootstrapped=author is None,
-        )
-        own = Author(credential_id=credential_id, subject_id=spec.subject_id)
-        return CredentialSubmission(company_partition(company_id), author or own, operation, bootstrap), secret
-
     # Life
+
+    @property
+    def upkeep(self) -> Upkeep | None:
+        """What is done to its files while it is in use: ballast, images for backups, compaction. None in memory."""
+        return self._database.upkeep
 
     def readiness(self) -> Readiness:
         """Whether commands are accepted, and if not, why."""
@@ -373,7 +373,9 @@ class Ledger:
         """Drains and closes. Raises StorageFailure where commands or views are still open after `timeout_seconds`."""
         if not self.drain(timeout_seconds):
             raise StorageFailure("commands were still waiting for the disk when the ledger had to close")
+        failpoints.reach("close.drained")
         self._database.close()
+        failpoints.reach("close.closed")
 
 
 def _merged(

@@ -26,14 +26,17 @@ def initialise(directory: Path, company_id: str = "acme", subject_id: str = "roo
     return secret
 
 
-class Server:
-    """`relatum serve` on a free port; a context manager."""
+PROGRAM = (sys.executable, "-m", "relatum")
 
-    def __init__(self, directory: Path, *options: str) -> None:
+
+class Server:
+    """`relatum serve` on a free port; a context manager. `program` is what else is started in the place of relatum."""
+
+    def __init__(self, directory: Path, *options: str, program: tuple[str, ...] = PROGRAM) -> None:
         self.log_path = directory.parent / f"{directory.name}.log"
         self._log = self.log_path.open("ab")
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "relatum", "serve", str(directory), "--port", "0", *options],
+            [*program, "serve", str(directory), "--port", "0", *options],
             stdout=subprocess.PIPE,
             stderr=self._log,
         )

@@ -11,15 +11,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from relatum.core import digests
-from relatum.core.ids import Ref, uuid_text
+from relatum.core.ids import Ref
 from relatum.core.relations import StoredRelation
 from relatum.core.state import RelationVersion
 from relatum.errors import StorageInconsistency
 from relatum.store import rows
 from relatum.store.keys import Table, beyond
 from relatum.store.partition import Direction, PartitionReader
-
-UUID_BYTES = 16
 
 
 class IndexEntry(NamedTuple):
@@ -49,7 +47,7 @@ def entries(partition: PartitionReader, direction: Direction, end: Ref) -> Itera
         total += digests.adjacency_digest(key + body)
         if count > expected_count:
             raise StorageInconsistency("an index has more entries than its header counts")
-        yield IndexEntry(uuid_text(key[-UUID_BYTES:]), body)
+        yield IndexEntry(rows.unpack_uuid(key[len(prefix) :]), body)
     if count != expected_count or total % digests.ACCUMULATOR_MODULUS != expected_sum:
         raise StorageInconsistency("an index does not match its completeness header")
 

@@ -12,6 +12,7 @@ from enum import IntEnum
 from relatum.core import digests
 from relatum.core.ids import uuid_bytes
 from relatum.core.streams import RECORDS, RELATIONS, Stream
+from relatum.errors import StorageInconsistency
 
 PREFIX_BYTES = 16
 STORE_PREFIX = bytes(PREFIX_BYTES)
@@ -64,7 +65,19 @@ STREAM_BYTE: dict[Stream, bytes] = {RELATIONS: b"\1", RECORDS: b"\2"}
 
 
 def _u64(value: int) -> bytes:
-    return value.to_bytes(8, "big")
+    """Eight bytes. What a client names was checked before, so a number that does not fit is a stored one."""
+    try:
+        return value.to_bytes(8, "big")
+    except OverflowError as error:
+        raise StorageInconsistency("a stored number is out of range") from error
+
+
+def _id(uuid: str) -> bytes:
+    """Sixteen bytes, of an id that was checked before if a client names it."""
+    try:
+        return uuid_bytes(uuid)
+    except ValueError as error:
+        raise StorageInconsistency("a stored id is not a UUID") from error
 
 
 def beyond(prefix: bytes) -> bytes:
@@ -85,7 +98,7 @@ def company(company_id: str) -> bytes:
 
 def credential_company(credential_id: str) -> bytes:
     """Which company a credential belongs to."""
-    return STORE_PREFIX + bytes([StoreTable.CREDENTIAL_COMPANY]) + uuid_bytes(credential_id)
+    return STORE_PREFIX + bytes([StoreTable.CREDENTIAL_COMPANY]) + _id(credential_id)
 
 
 def workspaces(company_id: str) -> bytes:
@@ -132,47 +145,47 @@ class PartitionKeys:
 
     def record(self, record_id: str) -> bytes:
         """A record at its current revision."""
-        return self._record + uuid_bytes(record_id)
+        return self._record + _id(record_id)
 
     def record_revision(self, record_id: str, revision: int) -> bytes:
         """A record at one revision."""
-        return self._record_revision + uuid_bytes(record_id) + _u64(revision)
+        return self._record_revision + _id(record_id) + _u64(revision)
 
     def payloads(self, record_id: str) -> bytes:
         """Prefix of everything of a record that a deletion erases."""
-        return self._payload + uuid_bytes(record_id)
+        return self._payload + _id(record_id)
 
     def payload(self, record_id: str, revision: int) -> bytes:
         """The erasable row that a revision brought."""
-        return self._payload + uuid_bytes(record_id) + _u64(revision)
+        return self._payload + _id(record_id) + _u64(revision)
 
     def relation(self, relation_id: str) -> bytes:
         """A relation at its current revision."""
-        return self._relation + uuid_bytes(relation_id)
+        return self._relation + _id(relation_id)
 
     def relation_revision(self, relation_id: str, revision: int) -> bytes:
         """A relation at one revision."""
-        return self._relation_revision + uuid_bytes(relation_id) + _u64(revision)
+        return self._relation_revision + _id(relation_id) + _u64(revision)
 
     def adjacency(self, direction: Table, record_id: str, revision: int) -> bytes:
         """Prefix of the entries of a record at an exact revision; `direction` is OUTGOING or INCOMING."""
-        return self._tables[direction] + uuid_bytes(record_id) + _u64(revision)
+        return self._tables[direction] + _id(record_id) + _u64(revision)
 
     def adjacency_entry(self, direction: Table, record_id: str, revision: int, relation_id: str) -> bytes:
         """One entry: a relation, seen from one of its ends."""
-        return self._tables[direction] + uuid_bytes(record_id) + _u64(revision) + uuid_bytes(relation_id)
+        return self._tables[direction] + _id(record_id) + _u64(revision) + _id(relation_id)
 
     def header(self, record_id: str, revision: int) -> bytes:
         """The completeness headers of a record at an exact revision, both directions."""
-        return self._header + uuid_bytes(record_id) + _u64(revision)
+        return self._header + _id(record_id) + _u64(revision)
 
     def dependents(self, record_id: str) -> bytes:
         """Prefix of everything that depends on a record."""
-        return self._dependent + uuid_bytes(record_id)
+        return self._dependent + _id(record_id)
 
     def dependent(self, record_id: str, use: Use, dependent_id: str) -> bytes:
         """One use of a record."""
-        return self._dependent + uuid_bytes(record_id) + bytes([use]) + uuid_bytes(dependent_id)
+        return self._dependent + _id(record_id) + bytes([use]) + _id(dependent_id)
 
     def receipt(self, family: str, subject_id: str, idempotency_key: str) -> bytes:
         """Where a subject's key of a command family leads to the event."""
@@ -202,11 +215,14 @@ class PartitionKeys:
         """What a consumer has saved of a stream."""
         return self.checkpoints(stream) + digests.consumer_key(subject_id, consumer_id)
 
+    def checkpoint_revisions(self, stream: Stream) -> bytes:
+        """Prefix of the revisions of a stream's checkpoints."""
+        return self._tables[Table.CHECKPOINT_REVISION] + STREAM_BYTE[stream]
+
     def checkpoint_revision(self, stream: Stream, subject_id: str, consumer_id: str, revision: int) -> bytes:
         """What a consumer had saved at one revision."""
-        owner = STREAM_BYTE[stream] + digests.consumer_key(subject_id, consumer_id)
-        return self._tables[Table.CHECKPOINT_REVISION] + owner + _u64(revision)
+        return self.checkpoint_revisions(stream) + digests.consumer_key(subject_id, consumer_id) + _u64(revision)
 
     def credential(self, credential_id: str) -> bytes:
         """A credential of the company whose partition this is."""
-        return self._tables[Table.CREDENTIAL] + uuid_bytes(credential_id)
+        return self._tables[Table.CREDENTIAL] + _id(credential_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from relatum.core import journal
+from relatum.core import digests, journal
 from relatum.core.changes import JournalHead, RecordChange, RecordEntry, RelationChange, RelationEntry
 from relatum.core.decide.activations import ActivationDecision
 from relatum.core.decide.checkpoints import CheckpointDecision
@@ -12,7 +12,6 @@ from relatum.core.decide.credentials import CredentialDecision
 from relatum.core.decide.records import RecordDecision
 from relatum.core.decide.relations import RelationDecision
 from relatum.core.events import (
-    CredentialIssued,
     Event,
     Head,
     RecordCreated,
@@ -141,9 +140,10 @@ def _credential(staging: Staging, decision: CredentialDecision) -> None:
     event, after = decision.event, decision.after
     credential = after.credential
     company_id = staging.partition.company_id
-    staging.put(staging.keys.credential(credential.id), rows.CREDENTIAL.encode(after))
-    if isinstance(event.operation, CredentialIssued):
-        staging.put(keys.credential_company(credential.id), company_id.encode())
+    body = rows.CREDENTIAL.encode(after)
+    staging.put(staging.keys.credential(credential.id), body)
+    place = rows.CredentialPlace(digests.credential_digest(body), company_id)
+    staging.put(keys.credential_company(credential.id), place.pack())
     if event.sequence == 1:
         staging.put(keys.company(company_id), company_id.encode())
     staging.advance(event, staging.head())
