@@ -16,8 +16,6 @@ START_PARTS_MAX = 1.1
 MAKING_KILLED = 0.3
 """How often the making of a store is killed."""
 
-Place = tuple[object, ...]
-"""A place in a campaign: its seed, then the numbers of the store, the round, the client."""
 Moment = Literal["at work", "draining", "saving", "following"]
 """While commands are carried out, after it was told to stop, as a checkpoint is sent, as a stream tells a change."""
 Aim = Literal["everything", "feeds"]
@@ -57,11 +55,6 @@ class Plan(Struct, frozen=True, kw_only=True):
     def __str__(self) -> str:
         """For the line of progress."""
         return f"{self.moment} and {len(self.starts)} starting" if self.starts else self.moment
-
-
-def seeded(*place: object) -> Random:
-    """The random numbers of a place."""
-    return Random("/".join(map(str, place)))
 
 
 def draw_plan(random: Random, aim: Aim) -> Plan:

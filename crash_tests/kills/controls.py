@@ -3,7 +3,7 @@
 They stand for what no kill can bring about on a healthy disk, and show that the oracle would see it. Run in a process
 of its own, which alone opens the store:
 
-    python -m crash_tests.controls NAME STORE BEFORE
+    python -m crash_tests.kills.controls NAME STORE BEFORE
 
 `BEFORE` is a copy of the store from before the round's first command.
 """

@@ -11,10 +11,12 @@ from time import monotonic
 
 from msgspec import Struct, field
 
+from crash_tests.dice import seeded
 from crash_tests.inspection.inspect import Findings
+from crash_tests.kills.plan import Aim, draw_plan
+from crash_tests.kills.stage import Rig, Round, Stage
 from crash_tests.oracle import Verdict
-from crash_tests.plan import Aim, Plan, draw_plan, seeded
-from crash_tests.stage import Rig, Round, Stage
+from crash_tests.violation import Violation
 
 ROUNDS_PER_STORE = 6
 ROUNDS_PER_INSPECTION = 3
@@ -67,20 +69,31 @@ class Summary(Struct, kw_only=True):
 
 
 class Campaign:
-    """Carries out kills under one seed and counts."""
+    """Carries out kills under one seed and counts, from the store with the number `first_store` on."""
 
-    def __init__(self, rig: Rig, seed: int, aim: Aim, tell: Tell) -> None:
+    def __init__(self, rig: Rig, seed: int, aim: Aim, tell: Tell, first_store: int = 1) -> None:
         self._rig = rig
         self._seed = seed
         self._aim: Aim = aim
         self._tell = tell
+        self._first_store = first_store
+        self._place = ""
+        """For messages."""
         self._started = monotonic()
         self.summary = Summary()
 
     def run(self, kills: int, seconds_max: float) -> Summary:
-        """At least so many kills, or as many as fit into the time. Raises `Violation` at the first thing that fails."""
+        """At least so many kills, or as many as fit into the time.
+
+        Raises `Violation` at the first thing that fails, with the numbers of store and round.
+        """
         while self.summary.kills < kills and self._seconds < seconds_max:
-            self._run_store(kills, seconds_max)
+            number = self._first_store + self.summary.stores
+            self._place = f"store {number}"
+            try:
+                self._run_store(number, kills, seconds_max)
+            except Violation as violation:
+                raise Violation(f"{self._place}: {violation}") from violation
         if self.summary.kills < kills:
             self._tell(f"stopped after {self.summary.kills} of {kills} kills: the time is over")
         self.summary.seconds = self._seconds
@@ -90,28 +103,30 @@ class Campaign:
     def _seconds(self) -> float:
         return monotonic() - self._started
 
-    def _run_store(self, kills: int, seconds_max: float) -> None:
-        summary, number = self.summary, self.summary.stores + 1
+    def _run_store(self, number: int, kills: int, seconds_max: float) -> None:
+        summary = self.summary
         before = summary.kills
         with Stage(self._rig, number, seeded(self._seed, number)) as stage:
-            summary.stores = number
+            summary.stores += 1
             summary.kills = before + stage.kills
             for turn in range(1, ROUNDS_PER_STORE + 1):
                 place = self._seed, number, turn
                 plan = draw_plan(seeded(*place), self._aim)
+                self._place = f"store {number}, round {turn}, {plan}"
                 result = stage.round(plan, place, inspected=turn % ROUNDS_PER_INSPECTION == 0)
                 summary.add_round(result)
                 summary.kills = before + stage.kills
-                self._tell(self._progress(f"{number}.{turn}", plan, result))
+                self._tell(self._progress(result))
                 if summary.kills >= kills or self._seconds >= seconds_max:
                     break
+            self._place = f"store {number}, at its end"
             summary.add_findings(stage.end())
 
-    def _progress(self, place: str, plan: Plan, result: Round) -> str:
+    def _progress(self, result: Round) -> str:
         verdict = result.verdict
         inspected = "" if result.findings is None else f", {result.findings.rows} rows inspected"
         return (
-            f"[{self._seconds:6.1f} s] store and round {place}, {self.summary.kills} kills, {plan}: "
+            f"[{self._seconds:6.1f} s] {self._place}, {self.summary.kills} kills: "
             f"{result.acknowledged} acknowledged, {verdict.present} unknown present, {verdict.absent} absent, "
             f"{verdict.replayed} replayed, {verdict.objects} objects compared; "
             f"{verdict.saves_in_doubt} checkpoints in doubt, {result.broken} streams broken{inspected}"
