@@ -8,6 +8,8 @@ from random import Random
 from crash_tests.simulation.machine import Machine
 from crash_tests.violation import require
 from relatum.verify.findings import Findings
+from relatum.verify.serial import SerialPartitions
+from relatum.verify.totals import Totals
 from relatum.verify.whole import StoreCheck
 
 _PAUSE_SECONDS = 0.003
@@ -34,7 +36,9 @@ class Scrubber:
 
     async def _scrub(self) -> None:
         findings, generation = Findings(), self._machine.generation
-        check = StoreCheck(self._machine.raw_view, findings, step_rows=self._random.choice(_STEP_ROWS))
+        totals, step_rows, view = Totals(), self._random.choice(_STEP_ROWS), self._machine.raw_view
+        partitions = SerialPartitions(view, findings, totals, step_rows=step_rows)
+        check = StoreCheck(view, findings, totals, partitions, step_rows=step_rows)
         for _ in check.steps():
             require(not findings.named, f"the verification of a sound store finds fault: {findings.named}")
             if self._random.random() < 0.5:
