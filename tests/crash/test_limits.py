@@ -65,7 +65,7 @@ def test_a_failed_commit_that_is_answered_with_success_is_noticed(tmp_path: Path
 
 WITHIN: dict[scarce.Kind, int] = {
     "descriptors at start": 20,
-    "descriptors": 120,
+    "descriptors": 2,
     "address space": 300 * MIB,
     "size of a file": 60 * KIB,
 }

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from relatum.cli.process import FILES_RESERVED
+from relatum.settings import CONNECTIONS_MIN
 from tests.doors.crowd import answers, crowd, ended, offer
 from tests.doors.watching import watching
 from tests.http.serving import WAIT_SECONDS, Server, initialise
@@ -91,6 +92,20 @@ def test_connections_leave_the_store_its_descriptors(tmp_path: Path) -> None:
             until(lambda: ended(members) >= 200, "the end of those that are too many")
             assert watcher.connections <= 100
             assert watcher.descriptors < files - FILES_RESERVED / 2
+
+
+def test_a_server_that_would_lack_descriptors_says_so_and_does_not_start(tmp_path: Path) -> None:
+    initialise(tmp_path / "store")
+    files = FILES_RESERVED + CONNECTIONS_MIN - 1
+    started = subprocess.run(
+        [*limited(files), "serve", tmp_path / "store", "--port", "0"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (1, "") == (started.returncode, started.stdout)
+    assert f"needs {files + 1} (ulimit -n)" in started.stderr
 
 
 def test_a_server_without_a_free_descriptor_waits_for_one_without_turning_in_circles(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from relatum.cli.exits import told_in_one_line
 from relatum.cli.options import settings_options
-from relatum.cli.process import room_for_connections
+from relatum.cli.process import FILES_RESERVED, room_for_connections
 from relatum.limits import MIB
 from relatum.settings import CONNECTIONS_MIN, Settings, load
 
@@ -81,7 +81,10 @@ def _serve(settings: Settings) -> None:
 
 def _fitted(settings: Settings, log: Log) -> Settings:
     """The settings with no more connections than the system has descriptors for: the engine must never lack one."""
-    room = max(room_for_connections(), CONNECTIONS_MIN)
+    room = room_for_connections()
+    if room < CONNECTIONS_MIN:
+        least = FILES_RESERVED + CONNECTIONS_MIN
+        raise click.ClickException(f"the limit on open files is too low for a server, which needs {least} (ulimit -n)")
     if room >= settings.connections_max:
         return settings
     log.warning("the limit on open files leaves less room for connections than was set", connections_max=room)
