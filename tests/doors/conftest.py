@@ -1,9 +1,9 @@
-"""One real server for the whole suite, with short times, few slots and few streams, and somebody who may use it."""
+"""Two real servers for the suite, with few slots and few streams. One of them waits two seconds for its clients."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -14,45 +14,51 @@ from tests.http.serving import Server, initialise
 
 SLOTS = 4
 STREAMS = 4
-OPTIONS = (
-    *("--slots", str(SLOTS)),
-    *("--streams-max", str(STREAMS)),
-    *("--body-timeout-seconds", "2"),
-    *("--answer-timeout-seconds", "2"),
-)
+FEW = ("--slots", str(SLOTS), "--streams-max", str(STREAMS))
+HASTY = (*FEW, "--body-timeout-seconds", "2", "--answer-timeout-seconds", "2")
+
+
+class Running(NamedTuple):
+    """A server, its operator's view of it, and its administrator."""
+
+    server: Server
+    watcher: Watcher
+    admin: Caller
+
+    @property
+    def port(self) -> int:
+        return self.server.port
+
+
+def running(factory: pytest.TempPathFactory, name: str, *options: str) -> Iterator[Running]:
+    directory = factory.mktemp(name) / "store"
+    secret = initialise(directory)
+    with (
+        Server(directory, *options) as server,
+        Api(server.url) as api,
+        watching(server.url) as watcher,
+    ):
+        yield Running(server, watcher, Caller(api, secret))
+        assert server.process.poll() is None, "the server ended before its tests"
 
 
 @pytest.fixture(scope="session")
-def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("doors") / "store"
+def patient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    yield from running(tmp_path_factory, "patient", *FEW)
 
 
 @pytest.fixture(scope="session")
-def secret(directory: Path) -> str:
-    """The administrator's."""
-    return initialise(directory)
-
-
-@pytest.fixture(scope="session")
-def server(directory: Path, secret: str) -> Iterator[Server]:
-    with Server(directory, *OPTIONS) as running:
-        yield running
-        assert running.process.poll() is None, "the server ended before its tests"
-
-
-@pytest.fixture(scope="session")
-def api(server: Server) -> Iterator[Api]:
-    with Api(server.url) as client:
-        yield client
+def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    yield from running(tmp_path_factory, "hasty", *HASTY)
 
 
 @pytest.fixture
-def caller(api: Api, secret: str) -> Caller:
-    """Somebody who may do everything at a scope of their own."""
-    return follower_of(Caller(api, secret))
+def caller(patient: Running) -> Caller:
+    """Somebody who may do everything at a scope of their own, on the patient server."""
+    return follower_of(patient.admin)
 
 
 @pytest.fixture
-def watcher(server: Server) -> Iterator[Watcher]:
-    with watching(server.url) as watcher:
-        yield watcher
+def hurried(hasty: Running) -> Caller:
+    """Likewise on the hasty one."""
+    return follower_of(hasty.admin)

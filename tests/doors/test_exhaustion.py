@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from relatum.limits import BODY_BYTES_MAX, JSON_DEPTH_MAX
-from tests.doors.conftest import SLOTS, STREAMS
+from tests.doors.conftest import SLOTS, STREAMS, Running
 from tests.doors.crowd import answers, crowd, ended, offer, until_ended
 from tests.doors.watching import Watcher, returning_to_base, watching
 from tests.feeds.wire import Feed
@@ -50,35 +50,33 @@ def twice(watcher: Watcher, attack: Callable[[], None]) -> None:
 # Connections
 
 
-def test_a_thousand_idle_connections_cost_the_others_nothing(server: Server, watcher: Watcher, caller: Caller) -> None:
+def test_a_thousand_idle_connections_cost_the_others_nothing(patient: Running, caller: Caller) -> None:
     def attack() -> None:
-        with crowd(server.port, MANY) as members:
+        with crowd(patient.port, MANY) as members:
             for member in members:
                 member.sendall(HEALTH)
             assert {200} == {answer.status for answer in answers(members)}
-            assert watcher.connections >= MANY
-            all_is_well(watcher, caller)
+            assert patient.watcher.connections >= MANY
+            all_is_well(patient.watcher, caller)
             assert 0 == ended(members)
 
-    twice(watcher, attack)
+    twice(patient.watcher, attack)
 
 
-def test_a_thousand_clients_at_once_are_answered_or_told_to_wait(
-    server: Server, watcher: Watcher, caller: Caller
-) -> None:
+def test_a_thousand_clients_at_once_are_answered_or_told_to_wait(patient: Running, caller: Caller) -> None:
     def attack() -> None:
-        with crowd(server.port, MANY) as members:
+        with crowd(patient.port, MANY) as members:
             for number, member in enumerate(members):
                 member.sendall(query(caller) if number % 2 else create(caller))
-            assert watcher.healthy()
+            assert patient.watcher.healthy()
             told = answers(members)
         statuses = Counter(answer.status for answer in told)
         assert {200, 503} >= set(statuses)
         assert statuses[200] >= MANY // 2  # no command is shed: as many fit into the queue
         assert {BUSY} >= {answer.refusal() for answer in told if answer.status != 200}
-        all_is_well(watcher, caller)
+        all_is_well(patient.watcher, caller)
 
-    twice(watcher, attack)
+    twice(patient.watcher, attack)
 
 
 def test_of_more_connections_than_may_be_held_the_idle_ones_give_way(tmp_path: Path) -> None:
@@ -97,60 +95,58 @@ def test_of_more_connections_than_may_be_held_the_idle_ones_give_way(tmp_path: P
         assert 0 == watcher.dropped("no_room")
 
 
-def test_connections_that_close_one_side_are_let_go_of(server: Server, watcher: Watcher, caller: Caller) -> None:
+def test_connections_that_close_one_side_are_let_go_of(patient: Running, caller: Caller) -> None:
     def attack() -> None:
-        with crowd(server.port, 200) as members:
+        with crowd(patient.port, 200) as members:
             for number, member in enumerate(members):
                 member.sendall((HEALTH, create(caller), query(caller)[:-1], b"")[number % 4])
                 member.shutdown(socket.SHUT_WR)
             until_ended(members)
-            all_is_well(watcher, caller)
+            all_is_well(patient.watcher, caller)
 
-    twice(watcher, attack)
+    twice(patient.watcher, attack)
 
 
 # Time
 
 
 @pytest.mark.parametrize("part", ["head", "body"])
-def test_requests_that_trickle_in_are_ended(part: str, server: Server, watcher: Watcher, caller: Caller) -> None:
-    request = query(caller)
+def test_requests_that_trickle_in_are_ended(part: str, hasty: Running, hurried: Caller) -> None:
+    request = query(hurried)
     start = request.index(b"\r\n\r\n") + 5 if part == "body" else 1
 
     def attack() -> None:
-        with crowd(server.port, 100) as members:
+        with crowd(hasty.port, 100) as members:
             for member in members:
                 member.sendall(request[:start])
             sent = start
             while ended(members) < len(members):
-                if sent < len(request) - 1 and watcher.connections > 1:
+                if sent < len(request) - 1 and hasty.watcher.connections > 1:
                     for member in members:
                         offer(member, request[sent : sent + 1])
                     sent += 1
-                assert watcher.healthy()
-            all_is_well(watcher, caller)
+                assert hasty.watcher.healthy()
+            all_is_well(hasty.watcher, hurried)
 
-    twice(watcher, attack)
+    twice(hasty.watcher, attack)
 
 
-def test_clients_that_never_take_their_answers_give_their_slots_back(
-    server: Server, watcher: Watcher, caller: Caller
-) -> None:
-    request = post(caller, f"{RECORDS}/batch", record_ids=long_records(caller))
+def test_clients_that_never_take_their_answers_give_their_slots_back(hasty: Running, hurried: Caller) -> None:
+    request = post(hurried, f"{RECORDS}/batch", record_ids=long_records(hurried))
 
     def attack() -> None:
-        with deaf(server, SLOTS) as members:
-            before = watcher.dropped("unread")
+        with deaf(hasty.server, SLOTS) as members:
+            before = hasty.watcher.dropped("unread")
             for member in members:
                 member.sendall(request)
-            until(lambda: watcher.slots == SLOTS, "every slot taken")
-            assert BUSY == refusal(caller.ask(f"{RECORDS}/query", filter={}))
-            all_is_well(watcher, caller)
-            until(lambda: watcher.slots == 0, "every slot given back")
-            assert SLOTS == watcher.dropped("unread") - before
-            assert 200 == caller.ask(f"{RECORDS}/query", filter={"tag": "none"}).status_code
+            until(lambda: hasty.watcher.slots == SLOTS, "every slot taken")
+            assert BUSY == refusal(hurried.ask(f"{RECORDS}/query", filter={}))
+            all_is_well(hasty.watcher, hurried)
+            until(lambda: hasty.watcher.slots == 0, "every slot given back")
+            assert SLOTS == hasty.watcher.dropped("unread") - before
+            assert 200 == hurried.ask(f"{RECORDS}/query", filter={"tag": "none"}).status_code
 
-    twice(watcher, attack)
+    twice(hasty.watcher, attack)
 
 
 def long_records(caller: Caller) -> list[str]:
@@ -182,28 +178,28 @@ def deaf(server: Server, number: int) -> Iterator[list[socket.socket]]:
 # Size
 
 
-def test_huge_heads_are_refused(server: Server, watcher: Watcher, caller: Caller) -> None:
+def test_huge_heads_are_refused(patient: Running, caller: Caller) -> None:
     def attack() -> None:
-        with crowd(server.port, 50) as members:
+        with crowd(patient.port, 50) as members:
             for member in members:
                 member.sendall(b"GET /health HTTP/1.1\r\n" + b"name: value\r\n" * 20_000)
             assert {(431, "invalid_request")} == {answer.refusal() for answer in answers(members)}
-            all_is_well(watcher, caller)
+            all_is_well(patient.watcher, caller)
 
-    twice(watcher, attack)
+    twice(patient.watcher, attack)
 
 
-def test_large_bodies_are_refused_before_they_have_arrived(server: Server, watcher: Watcher, caller: Caller) -> None:
+def test_large_bodies_are_refused_before_they_have_arrived(patient: Running, caller: Caller) -> None:
     lines = [f"Authorization: Bearer {caller.secret}", "Content-Type: application/json", f"Content-Length: {2**40}"]
 
     def attack() -> None:
-        with crowd(server.port, 50) as members:
+        with crowd(patient.port, 50) as members:
             for member in members:
                 member.sendall(head("POST", f"{RECORDS}/query", *lines) + b" " * (BODY_BYTES_MAX + 1))
             assert {TOO_LARGE} == {answer.refusal() for answer in answers(members)}
-            all_is_well(watcher, caller)
+            all_is_well(patient.watcher, caller)
 
-    twice(watcher, attack)
+    twice(patient.watcher, attack)
 
 
 DEEP = {
@@ -216,43 +212,41 @@ DEEP = {
 
 @pytest.mark.parametrize("shape", DEEP)
 @pytest.mark.parametrize("levels", [JSON_DEPTH_MAX + 1, 1_000, 10_000])
-def test_deep_json_is_a_bad_request(shape: str, levels: int, caller: Caller, watcher: Watcher) -> None:
+def test_deep_json_is_a_bad_request(shape: str, levels: int, caller: Caller, patient: Running) -> None:
     assert INVALID == refusal(caller.raw(f"{RECORDS}/query", DEEP[shape](levels)))
     whole = json.dumps({"contract_version": 1, "scope": caller.scope, "filter": {}}).encode()
     body = whole[:-1] + b',"deep":' + DEEP[shape](levels) + b"}"
     assert INVALID == refusal(caller.raw(f"{RECORDS}/query", body))
-    assert watcher.healthy()
+    assert patient.watcher.healthy()
 
 
-def test_a_flood_of_requests_on_one_connection_is_cut_short(server: Server, watcher: Watcher, caller: Caller) -> None:
+def test_a_flood_of_requests_on_one_connection_is_cut_short(patient: Running, caller: Caller) -> None:
     def attack() -> None:
-        with crowd(server.port, 20) as members:
+        with crowd(patient.port, 20) as members:
             for member in members:
                 offer(member, head("GET", "/openapi.json") * 20_000)
             until_ended(members)
-            all_is_well(watcher, caller)
+            all_is_well(patient.watcher, caller)
 
-    twice(watcher, attack)
+    twice(patient.watcher, attack)
 
 
 # Streams
 
 
-def test_of_more_streams_than_may_be_the_others_are_told_to_wait(
-    server: Server, watcher: Watcher, caller: Caller
-) -> None:
+def test_of_more_streams_than_may_be_the_others_are_told_to_wait(patient: Running, caller: Caller) -> None:
     caller.relate()
     request = post(caller, f"{RELATIONS}/changes/stream", query={})
 
     def attack() -> None:
-        with crowd(server.port, 50) as members:
+        with crowd(patient.port, 50) as members:
             for member in members:
                 member.sendall(request)
             told = answers(members)
             assert {200: STREAMS, 503: 50 - STREAMS} == Counter(answer.status for answer in told)
             assert {BUSY} == {answer.refusal() for answer in told if answer.status == 503}
-            assert STREAMS == watcher.streams
-            all_is_well(watcher, caller)
+            assert STREAMS == patient.watcher.streams
+            all_is_well(patient.watcher, caller)
             assert 200 == Feed(caller).changes().status_code
 
-    twice(watcher, attack)
+    twice(patient.watcher, attack)

@@ -7,12 +7,13 @@ import json
 import pytest
 
 from relatum.http.protocol import AHEAD_MAX, HEAD_BYTES_MAX
-from tests.doors.hosting import hosted, run
+from tests.doors.hosting import LATER, hosted, run
 from tests.http.wire import head
 
 CHUNKED = "Transfer-Encoding: chunked"
 READ_BYTES = 256 * 1024
 """The most that the loop reads from a socket at once."""
+SOON = 0.5
 
 
 def get(path: str) -> bytes:
@@ -80,7 +81,7 @@ def test_a_body_that_breaks_off_after_its_answer_gets_no_second_one() -> None:
 
 def test_a_request_that_stays_incomplete_behind_a_running_one_does_not_cost_it_its_answer() -> None:
     async def test() -> None:
-        async with hosted(request_seconds=0.01) as host:
+        async with hosted(request_seconds=SOON) as host:
             visitor = await host.visit(get("/first") + head("POST", "/late", "Content-Length: 5") + b"x")
             await host.until_begun("/first")
             idle = await host.visit()
@@ -168,7 +169,7 @@ def test_a_client_that_sends_a_huge_head_before_it_reads_is_told_so_all_the_same
 @pytest.mark.parametrize("excess", [-200, 1])
 def test_a_head_that_is_too_large_is_not_waited_for(excess: int) -> None:
     async def test() -> None:
-        async with hosted(request_seconds=0.5) as host:
+        async with hosted(request_seconds=SOON if excess < 0 else LATER) as host:
             beginning = b"GET / HTTP/1.1\r\nname: "
             visitor = await host.visit(beginning + b"x" * (HEAD_BYTES_MAX + excess - len(beginning)))
             status, _ = await visitor.answer()

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from itertools import islice
-from pathlib import Path
 from typing import Final
 
+from tests.doors.conftest import Running
 from tests.doors.crowd import answers, crowd, offer
 from tests.doors.mutating import JSON_TOKENS, Mutator
-from tests.doors.watching import Watcher, returning_to_base
+from tests.doors.watching import returning_to_base
 from tests.http.client import IDENTITY, RECORDS, RELATIONS, Caller
-from tests.http.serving import Server
 from tests.http.wire import head, post
 
 ROUNDS = 4
@@ -86,15 +85,13 @@ def requests(caller: Caller) -> list[bytes]:
     ]
 
 
-def test_any_bytes_are_answered_as_the_contract_says(
-    server: Server, watcher: Watcher, caller: Caller, directory: Path
-) -> None:
-    cases = Mutator(requests(caller), (*HTTP_TOKENS, *JSON_TOKENS), "http").cases(ROUNDS * ROUND)
-    told = server.log_path.read_text()
+def test_any_bytes_are_answered_as_the_contract_says(hasty: Running, hurried: Caller) -> None:
+    cases = Mutator(requests(hurried), (*HTTP_TOKENS, *JSON_TOKENS), "http").cases(ROUNDS * ROUND)
+    told = hasty.server.log_path.read_text()
     seen: Counter[int] = Counter()
 
     def one_round() -> None:
-        with crowd(server.port, ROUND) as members:
+        with crowd(hasty.port, ROUND) as members:
             for member, case in zip(members, islice(cases, ROUND), strict=True):
                 offer(member, case)
             for answer in answers(members):
@@ -104,11 +101,11 @@ def test_any_bytes_are_answered_as_the_contract_says(
                     answer.refusal()
 
     one_round()
-    with returning_to_base(watcher):
+    with returning_to_base(hasty.watcher):
         for _ in range(ROUNDS - 1):
             one_round()
     assert {200, 400, 401, 404} < set(seen)
-    assert "" == warnings_in(server.log_path.read_text().removeprefix(told))
+    assert "" == warnings_in(hasty.server.log_path.read_text().removeprefix(told))
 
 
 def warnings_in(log: str) -> str:

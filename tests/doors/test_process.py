@@ -14,6 +14,7 @@ import pytest
 
 from relatum.cli.process import FILES_RESERVED
 from relatum.settings import CONNECTIONS_MIN
+from tests.doors.conftest import Running
 from tests.doors.crowd import answers, crowd, ended, offer
 from tests.doors.watching import watching
 from tests.http.serving import WAIT_SECONDS, Server, initialise
@@ -39,8 +40,8 @@ def cpu_seconds(pid: int) -> float:
 # Core files
 
 
-def test_a_server_may_write_no_core_file(server: Server) -> None:
-    assert ("0", "0") == limits_of(server.process.pid)["Max core file size"]
+def test_a_server_may_write_no_core_file(patient: Running) -> None:
+    assert ("0", "0") == limits_of(patient.server.process.pid)["Max core file size"]
 
 
 DUMPABLE = "import ctypes; print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))"
@@ -78,8 +79,8 @@ def limited(files: int) -> tuple[str, ...]:
     return (sys.executable, "-c", code)
 
 
-def test_a_server_takes_all_descriptors_that_it_may_have(server: Server) -> None:
-    soft, hard = limits_of(server.process.pid)["Max open files"]
+def test_a_server_takes_all_descriptors_that_it_may_have(patient: Running) -> None:
+    soft, hard = limits_of(patient.server.process.pid)["Max open files"]
     assert soft == hard
 
 
