@@ -188,7 +188,7 @@ PARTITION_DECODERS: Final[dict[Table, tuple[Decoder, ...]]] = {
 """By a table that has such bodies. An opening may look at a digest first; these do not."""
 
 STORE_DECODERS: Final[dict[StoreTable, tuple[Decoder, ...]]] = {
-    StoreTable.FORMAT: (Decoder(rows.FORMAT.decode),),
+    StoreTable.FORMAT: (Decoder(rows.FORMAT.decode), Decoder(rows.STORE_VERSION.decode)),
     StoreTable.POSITION: (Decoder(rows.POSITION.decode),),
     StoreTable.COMPANY: (Decoder(rows.unpack_text),),
     StoreTable.CREDENTIAL_COMPANY: (Decoder(rows.unpack_credential_place),),

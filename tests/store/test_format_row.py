@@ -10,12 +10,14 @@ import pytest
 from relatum.errors import StorageInconsistency, StoreUnavailable
 from relatum.ledger import Ledger
 from relatum.store import keys, rows
-from relatum.store.database import ENGINE_NAME, Database
+from relatum.store.database import ENGINE_NAME, FORMAT_VERSION, Database
 from relatum.store.rocks import RocksStore
 
 KEY = bytes(range(rows.STORE_KEY_BYTES))
 OTHER_KEY = bytes(reversed(KEY))
-SOUND = rows.Format.of(1, KEY)
+SOUND = rows.Format.of(FORMAT_VERSION, KEY)
+FIRST = msgspec.msgpack.encode({"version": 1, "store_key": KEY}, order="sorted")
+"""The row of a store of format 1, whose credentials have no digests either."""
 
 
 @pytest.fixture
@@ -44,10 +46,11 @@ def tables(directory: Path) -> dict[str, bytes]:
     ("body", "reason"),
     [
         (None, "format row is missing"),
-        (rows.FORMAT.encode(SOUND)[:-1], "damaged or of another format"),
-        (rows.FORMAT.encode(rows.Format.of(2, KEY)), "has format 2"),
+        (rows.FORMAT.encode(SOUND)[:-1], "format row is damaged"),
+        (rows.FORMAT.encode(rows.Format.of(FORMAT_VERSION + 1, KEY)), f"has format {FORMAT_VERSION + 1}"),
+        (FIRST, "has format 1, this version of relatum reads format 2"),
     ],
-    ids=["missing", "torn", "of another version"],
+    ids=["missing", "torn", "of a later version", "of the first version"],
 )
 def test_a_store_with_a_bad_format_row_is_refused_and_left_as_it_was(
     directory: Path, body: bytes | None, reason: str, create: bool

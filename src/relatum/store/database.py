@@ -30,7 +30,7 @@ from relatum.store.upkeep import Upkeep, clear_leftovers
 from relatum.store.view import store_body
 from relatum.store.watermark import WatermarkFile
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 ENGINE_NAME: Final = layout.ENGINE_NAME
 WATERMARK_NAME: Final = layout.WATERMARK_NAME
 
@@ -221,14 +221,16 @@ def _require_servable(directory: Path) -> None:
 def _stored_format(reader: Reader) -> rows.Format | None:
     try:
         body = store_body(reader, keys.FORMAT)
-        found = None if body is None else rows.FORMAT.decode(body)
+        if body is None:
+            return None
+        version = rows.STORE_VERSION.decode(body).version
+        if version != FORMAT_VERSION:
+            raise StoreUnavailable(
+                f"the store has format {version}, this version of relatum reads format {FORMAT_VERSION}"
+            )
+        return rows.FORMAT.decode(body)
     except StorageInconsistency as error:
-        raise StoreUnavailable("the store's format row is damaged or of another format") from error
-    if found is not None and found.version != FORMAT_VERSION:
-        raise StoreUnavailable(
-            f"the store has format {found.version}, this version of relatum reads format {FORMAT_VERSION}"
-        )
-    return found
+        raise StoreUnavailable("the store's format row is damaged; restore a backup") from error
 
 
 def _require_format(found: rows.Format | None, position: rows.Position) -> None:

@@ -99,6 +99,12 @@ class Format(Struct, frozen=True):
         return cls(version, store_key, store_key_digest(store_key))
 
 
+class StoreVersion(Struct, frozen=True):
+    """What the format row of every version begins with: the one member that tells whether the rest can be read."""
+
+    version: int
+
+
 class Position(Struct, frozen=True):
     """How far the store has come.
 
@@ -124,6 +130,7 @@ class StoredCheckpoint(Struct, frozen=True):
 
 
 FORMAT: Codec[Format] = Codec(Format)
+STORE_VERSION: Codec[StoreVersion] = Codec(StoreVersion)
 POSITION: Codec[Position] = Codec(Position)
 PARTITION: Codec[Partition] = Codec(Partition)
 HEAD: Codec[Head] = Codec(Head)

@@ -96,7 +96,7 @@ def _require_format(view: Reader) -> None:
     """A store of another format can't be judged. One whose format can't be read is, and that is a finding."""
     try:
         body = store_body(view, keys.FORMAT)
-        version = FORMAT_VERSION if body is None else rows.FORMAT.decode(body).version
+        version = FORMAT_VERSION if body is None else rows.STORE_VERSION.decode(body).version
     except StorageInconsistency:
         return
     if version != FORMAT_VERSION:
