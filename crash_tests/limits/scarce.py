@@ -175,15 +175,22 @@ def _work(site: Site, server: Server, case: Case, random: Random) -> Shift:
 
 @contextmanager
 def _crowd_without_descriptors(server: Server, case: Case) -> Iterator[None]:
-    """The server may open hardly anything more, and connections that say nothing take what there is."""
+    """The server may open hardly anything more, and connections that say nothing take what there is.
+
+    Both are over after the block; what the server has to do about it may go on.
+    """
     few = len(list(Path(f"/proc/{server.process_id}/fd").iterdir())) + case.value
-    _, hard = resource.prlimit(server.process_id, resource.RLIMIT_NOFILE)
-    resource.prlimit(server.process_id, resource.RLIMIT_NOFILE, (few, hard))
-    with ExitStack() as crowd:
-        for _ in range(CROWD):
-            with suppress(OSError):
-                crowd.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=1.0))
-        yield
+    usual = resource.prlimit(server.process_id, resource.RLIMIT_NOFILE)
+    resource.prlimit(server.process_id, resource.RLIMIT_NOFILE, (few, usual[1]))
+    try:
+        with ExitStack() as crowd:
+            for _ in range(CROWD):
+                with suppress(OSError):
+                    crowd.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=1.0))
+            yield
+    finally:
+        if not server.ended:
+            resource.prlimit(server.process_id, resource.RLIMIT_NOFILE, usual)
 
 
 def _end(server: Server, case: Case) -> None:

@@ -6,17 +6,19 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from random import Random
-from threading import Condition
+from threading import Condition, Event
+from time import monotonic
 
 from crash_tests.client import Client
 from crash_tests.ground import Ground
 from crash_tests.limits.patient import Patient, Unavailable
 from crash_tests.server import Server
 from crash_tests.violation import require
-from crash_tests.wire import ANSWER_SECONDS_MAX, Connection
+from crash_tests.wire import ANSWER_SECONDS_MAX, Connection, Response, Unreachable
 
 CLIENTS = 3
 READ_MAX = 20
+PAUSE_SECONDS = 0.02
 _INSPECT = "/api/v1/memory/records/inspect"
 
 
@@ -88,8 +90,18 @@ def require_reads(ground: Ground, server: Server, random: Random) -> int:
 
 
 def require_states(server: Server, ready: int) -> None:
-    """The server is healthy, and ready or not."""
-    with closing(Connection(server.port, "")) as connection:
-        for path, expected in (("/health", 200), ("/ready", ready)):
-            found = connection.get(path)
-            require(found.status == expected, f"{path} answers {found.status} {found.body!r}")
+    """The server is healthy, and ready or not. One that was short of something may drop a connection or two first."""
+    for path, expected in (("/health", 200), ("/ready", ready)):
+        found = _answered(server, path)
+        require(found.status == expected, f"{path} answers {found.status} {found.body!r}")
+
+
+def _answered(server: Server, path: str) -> Response:
+    deadline = monotonic() + ANSWER_SECONDS_MAX
+    while True:
+        with closing(Connection(server.port, "")) as connection:
+            try:
+                return connection.get(path)
+            except Unreachable as dropped:
+                require(not server.ended and monotonic() < deadline, f"{path} is not answered: {dropped}")
+        Event().wait(PAUSE_SECONDS)  # until the server has had time to let go of something
