@@ -87,8 +87,7 @@ class Forked:
     def kill(self) -> None:
         """SIGKILL, and wait until the kernel has let go of what it held; then `told` is complete."""
         if not self._ended:
-            with suppress(ProcessLookupError):  # whoever was called off while it reaped a child does not know it
-                os.kill(self._id, signal.SIGKILL)
+            os.kill(self._id, signal.SIGKILL)
             self._reap()
         while not self._silent:
             self._take()
@@ -122,9 +121,8 @@ class Forked:
         self._silent = not read
 
     def _reap(self) -> None:
-        with suppress(ChildProcessError):
-            os.waitpid(self._id, 0)
-        self._ended = True
+        self._ended = True  # from now on its number may be somebody else's
+        os.waitpid(self._id, 0)
 
     def _require_time(self) -> None:
         if monotonic() > self._deadline:

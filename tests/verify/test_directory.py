@@ -15,6 +15,7 @@ from relatum.core import digests
 from relatum.errors import StoreUnavailable
 from relatum.ledger import Ledger
 from relatum.store import keys, rows
+from relatum.store.database import FORMAT_VERSION
 from relatum.store.keys import Table, beyond
 from relatum.store.rocks import RocksStore, reading
 from relatum.store.watermark import WatermarkFile
@@ -168,8 +169,8 @@ def test_what_is_no_store_is_refused(tmp_path: Path, name: str) -> None:
 
 
 def test_a_store_of_another_format_is_refused(store: Path) -> None:
-    altered(store, keys.FORMAT, rows.FORMAT.encode(rows.Format.of(2, bytes(32))))
-    with pytest.raises(StoreUnavailable, match="format 2"):
+    altered(store, keys.FORMAT, rows.FORMAT.encode(rows.Format.of(FORMAT_VERSION + 1, bytes(32))))
+    with pytest.raises(StoreUnavailable, match=f"format {FORMAT_VERSION + 1}"):
         verify_directory(store)
 
 
