@@ -21,7 +21,7 @@ TRIES = 12
 """A kind of damage is tried on so many files or rows at most until a bug shows."""
 
 SHOWN_BY: dict[str, tuple[str, str]] = {
-    "checksum-not-checked": ("row workspace", "torn"),
+    "checksum-not-checked": ("row dependent", "torn"),
     "preflight-skipped": ("power cut", "littered"),
     "manifest-not-checked": ("manifest", "old"),
     "scan-status-ignored": ("table data", "zeroed"),
