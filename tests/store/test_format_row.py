@@ -74,4 +74,4 @@ def test_a_key_of_which_one_bit_is_another_is_noticed(bit: int) -> None:
 
 def test_the_key_of_another_store_is_not_that_of_this_one() -> None:
     with pytest.raises(ValueError, match="does not match its digest"):
-        rows.Format(1, OTHER_KEY, SOUND.key_digest)
+        rows.Format(FORMAT_VERSION, OTHER_KEY, SOUND.key_digest)

@@ -8,7 +8,7 @@ import pytest
 
 from relatum.errors import StoreUnavailable
 from relatum.store import keys, rows
-from relatum.store.database import Database
+from relatum.store.database import FORMAT_VERSION, Database
 from relatum.store.memory import MemoryStore
 from relatum.store.watermark import Watermark, WatermarkFile
 
@@ -17,7 +17,7 @@ SECOND = rows.Position(position=2, committed_at_millis=2, digest=bytes([2]) * 32
 
 
 def store_at(position: rows.Position) -> MemoryStore:
-    form = rows.Format.of(1, bytes(32))
+    form = rows.Format.of(FORMAT_VERSION, bytes(32))
     return MemoryStore(
         {
             keys.FORMAT: rows.seal(keys.FORMAT, rows.FORMAT.encode(form)),
