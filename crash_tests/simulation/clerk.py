@@ -117,7 +117,8 @@ class Clerk:
     async def _change(self, badge: Badge) -> None:
         credential_id, revision = badge.credential.id, badge.credential.revision
         asked = partial(Asked, whose=credential_id, revision=revision + 1)
-        change = partial(_CHANGES[kind := self._random.choice(list(_CHANGES))], credential_id=credential_id)
+        kind = self._random.choice(list(_CHANGES))
+        change = partial(_CHANGES[kind], credential_id=credential_id)
         if kind == "CredentialAuthorityChanged":
             change = partial(change, authority=Authority(grants=self._random.choice(((_GRANT,), ()))))
         if self._random.random() < 0.9:

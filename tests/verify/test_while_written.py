@@ -83,6 +83,6 @@ def test_a_row_that_was_lost_is_found_whatever_is_written_between_two_steps(tabl
         elsewhere = Restless(
             ledger, Dice("meanwhile"), partition(mission_id="elsewhere"), partition(mission_id="yonder")
         )
-        findings = verified(ledger, 20, lambda: elsewhere.give(1))
+        findings = verified(ledger, 60, lambda: elsewhere.give(1))  # a step must read more than a command writes
         assert table.name.lower() in findings.by_family, findings.named
         assert elsewhere.accepted > 20
