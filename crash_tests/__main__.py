@@ -9,12 +9,14 @@ machine lacks what a part needs.
 from __future__ import annotations
 
 import shutil
+import signal
 import sys
 import tempfile
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from pathlib import Path
 from random import SystemRandom
+from types import FrameType
 
 from crash_tests.bugs import BUGS
 from crash_tests.part import Part, Run, Unavailable
@@ -115,5 +117,11 @@ def _keep_quiet(line: str) -> None:
     """Nothing."""
 
 
+def _stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - what a signal calls is called with both
+    """Told to stop, it stops what it has started."""
+    sys.exit(128 + number)
+
+
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _stop)
     sys.exit(main(parser().parse_args()))

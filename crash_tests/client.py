@@ -32,6 +32,7 @@ class Client:
         self._told: list[Command] = []
         self._refused: list[Command] = []
         self._last: dict[Partition, int] = {}
+        self._latest_millis = 0
 
     def work(self, is_over: Callable[[], bool]) -> None:
         """Until called off, or until the server is gone because it was to go."""
@@ -104,6 +105,12 @@ class Client:
             f"{command.name} has commit sequence {sequence} after one that was acknowledged before it was sent",
         )
         self._last[partition] = sequence
+        at_millis = command.told()["committed_at_millis"]
+        require(
+            at_millis >= self._latest_millis,
+            f"{command.name} was committed at {at_millis}, before one that was acknowledged before it was sent",
+        )
+        self._latest_millis = at_millis
         self._on_accepted()
 
     def _not_accepted(self, command: Command, status: int, code: str) -> None:

@@ -58,33 +58,15 @@ class Feeds:
             heard.begin(baseline)
         require_same(f"{where}: how many changes", len(commands), len(deliveries))
         for command, delivery in zip(commands, deliveries, strict=True):
-            require_same(f"{where}: what it tells of {command.name}", self._told(command), delivery["change"])
+            told = self._timeline.model(desk.partition).change(command)
+            require_same(f"{where}: what it tells of {command.name}", told, delivery["change"])
             sequence, before = delivery["cursor"]["sequence"], after["sequence"] if after else 0
             require(sequence == before + 1, f"{where}: sequence {sequence} follows {before}")
             heard.hear(delivery)
             after = delivery["cursor"]
-        told = after["sequence"] if after else 0
-        require(heard.last <= told, f"{where} told a consumer of sequence {heard.last}, and now ends at {told}")
+        end = after["sequence"] if after else 0
+        require(heard.last <= end, f"{where} told a consumer of sequence {heard.last}, and now ends at {end}")
         self._cursors[desk.partition, stream] = after
-
-    def _told(self, command: Command) -> Json:
-        """The change that an accepted command makes."""
-        receipt, family = command.told(), command.family
-        object_id = receipt[f"{family}_id"]
-        told: Json = {
-            "schema_version": 1,
-            "kind": receipt["action"],
-            f"{family}_id": object_id,
-            f"{family}_revision": receipt["revision"],
-            "author": receipt["author"],
-            "committed_at_millis": receipt["committed_at_millis"],
-            f"{family}_digest": receipt[f"{family}_digest"],
-            "receipt_digest": receipt["receipt_digest"],
-        }
-        if family == "relation":
-            given = self._timeline.model(command.desk.partition).relations[object_id][0]["input"]
-            told |= {"source": given["source"], "target": given["target"], "relation_kind": given["kind"]}
-        return told
 
 
 def check_resumption(witness: Witness, consumers: Iterable[Consumer], random: Random) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from threading import Lock
 from typing import Any, Literal
 
@@ -47,7 +48,7 @@ class Desk:
     account: Account
     scope: Scope
 
-    @property
+    @cached_property
     def partition(self) -> Partition:
         """What the scope addresses for this account."""
         return memory_partition(self.account.company_id, self.account.subject_id, self.scope)
@@ -81,7 +82,7 @@ class Command:
     before: Json | None = None
     """Of a checkpoint command: the checkpoint that it expects to find."""
 
-    @property
+    @cached_property
     def key(self) -> Key:
         """What its receipt is found by."""
         return self.desk.partition, self.family, self.desk.account.subject_id, self.idempotency_key

@@ -1,8 +1,9 @@
 """The relatum program in a process of its own, with a bug planted, a failpoint armed, or its clock put wrong.
 
-    python -m crash_tests.launch [--bug NAME] [--failpoint NAME[:N]] [--clock-offset-millis N] -- serve DIRECTORY …
+    python -m crash_tests.launch [--bug NAME] [--failpoint NAME[:N]] [--clock FILE] -- serve DIRECTORY …
 
 The process kills itself with SIGKILL when it comes to the failpoint for the Nth time (the first, if nothing is said).
+Its time of day is off by the milliseconds that the file holds, which may be rewritten while it runs.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import signal
 import sys
 from argparse import ArgumentParser
 from itertools import count
+from pathlib import Path
 
 from crash_tests.bugs import BUGS
 from relatum import clock, failpoints
@@ -31,10 +33,10 @@ def arm(name: str, number: int) -> None:
     failpoints.arm(hook)
 
 
-def put_clock_wrong(offset_millis: int) -> None:
-    """The time of day is off by so much."""
+def put_clock_wrong(offset: Path) -> None:
+    """The time of day is off by the milliseconds in a file, which is read whenever somebody asks for the time."""
     right = clock.SystemClock.millis
-    clock.SystemClock.millis = lambda self: right(self) + offset_millis  # type: ignore[method-assign]
+    clock.SystemClock.millis = lambda self: right(self) + int(offset.read_text())  # type: ignore[method-assign]
 
 
 def launch(arguments: list[str]) -> None:
@@ -42,7 +44,7 @@ def launch(arguments: list[str]) -> None:
     parser = ArgumentParser(prog="python -m crash_tests.launch", description=__doc__)
     parser.add_argument("--bug", choices=sorted(BUGS))
     parser.add_argument("--failpoint", metavar="NAME[:N]")
-    parser.add_argument("--clock-offset-millis", type=int, default=0, metavar="N")
+    parser.add_argument("--clock", type=Path, metavar="FILE")
     parser.add_argument("program", nargs="+", help="what `relatum` is called with")
     told = parser.parse_args(arguments)
     if told.bug is not None:
@@ -50,8 +52,8 @@ def launch(arguments: list[str]) -> None:
     if told.failpoint is not None:
         name, _, number = told.failpoint.partition(":")
         arm(name, int(number or 1))
-    if told.clock_offset_millis:
-        put_clock_wrong(told.clock_offset_millis)
+    if told.clock is not None:
+        put_clock_wrong(told.clock)
     main(told.program, prog_name="relatum")
 
 

@@ -75,6 +75,25 @@ class Model:
         objects.setdefault(object_id, known).append(_after(known[-1] if known else None, command, receipt))
         return object_id
 
+    def change(self, command: Command) -> Json:
+        """What its stream tells of a command that was taken."""
+        receipt, family = command.told(), command.family
+        object_id = receipt[f"{family}_id"]
+        told: Json = {
+            "schema_version": 1,
+            "kind": receipt["action"],
+            f"{family}_id": object_id,
+            f"{family}_revision": receipt["revision"],
+            "author": receipt["author"],
+            "committed_at_millis": receipt["committed_at_millis"],
+            f"{family}_digest": receipt[f"{family}_digest"],
+            "receipt_digest": receipt["receipt_digest"],
+        }
+        if family == "relation":
+            given = self.relations[object_id][0]["input"]
+            told |= {"source": given["source"], "target": given["target"], "relation_kind": given["kind"]}
+        return told
+
     def record_at(self, record_id: str, revision: int) -> Json:
         """A record's revision as it is shown now: once deleted, without payload and review in all of them."""
         shown = dict(self.records[record_id][revision - 1])

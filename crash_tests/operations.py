@@ -13,6 +13,9 @@ _KINDS = ("semantic_related", "same_entity", "temporal_before", "causal_claim", 
 _DISPOSITIONS = ("approved", "rejected", "unreviewed")
 _TOPICS = tuple(f"topic {number}" for number in range(6))
 _LONG_PAST, _FAR_FUTURE = 1, 2**53
+_YEAR_MILLIS = 365 * 24 * 3_600_000
+_DECADES = 45 * _YEAR_MILLIS, 75 * _YEAR_MILLIS
+"""From 2015 to 2045: what begins or ends in between meets clocks that are wrong by years."""
 
 RECENT = 12
 
@@ -76,7 +79,7 @@ class Author:
     def operation(self) -> tuple[Family, Json]:
         """The next one."""
         choices: dict[Callable[[], tuple[Family, Json]], int] = {
-            self._create: 22,
+            self.creation: 22,
             self._revise: 8,
             self._delete: 3,
             self._derive: 7,
@@ -91,13 +94,14 @@ class Author:
 
     # Records
 
-    def _create(self) -> tuple[Family, Json]:
+    def creation(self) -> tuple[Family, Json]:
+        """A new record."""
         return "record", {"type": "create", "record": self._record()}
 
     def _derive(self) -> tuple[Family, Json]:
         sources = self._refs(self._random.randint(1, 3))
         if not sources:
-            return self._create()
+            return self.creation()
         how = {"method": "summary", "method_revision": "1", "evidence_ref": "run 7"}
         return "record", {"type": "derive", "record": self._record(), "derivation": {"sources": sources, **how}}
 
@@ -113,7 +117,7 @@ class Author:
     def _on_record(self, operation: Json) -> tuple[Family, Json]:
         record = self._sight.record(self._random)
         if record is None:
-            return self._create()
+            return self.creation()
         target = {"record_id": record.object_id, "expected_revision": self._near(record.revision)}
         return "record", {**operation, **target}
 
@@ -123,7 +127,7 @@ class Author:
         if random.random() < 0.1:
             record["topic_key"] = random.choice(_TOPICS)
         if random.random() < 0.1:
-            record["valid_until_millis"] = random.choice((_LONG_PAST, _FAR_FUTURE))
+            record["valid_until_millis"] = self._instant()
         if random.random() < 0.3:
             record |= {
                 "title": "a title",
@@ -144,7 +148,7 @@ class Author:
     def _assert(self) -> tuple[Family, Json]:
         refs = self._refs(self._random.choice((2, 2, 2, 3, 4)))
         if len(refs) < 2:
-            return self._create()
+            return self.creation()
         relation: Json = {"source": refs[0], "target": refs[1], "kind": self._random.choice(_KINDS)}
         relation["provenance"] = {
             "origin": "tool_observation",
@@ -155,7 +159,9 @@ class Author:
         if refs[2:]:
             relation["evidence_sources"] = refs[2:]
         if self._random.random() < 0.1:
-            relation["valid_until_millis"] = self._random.choice((_LONG_PAST, _FAR_FUTURE))
+            relation["valid_until_millis"] = self._instant()
+        elif self._random.random() < 0.05:
+            relation["valid_from_millis"] = self._instant()
         return "relation", {"type": "assert", "relation": relation}
 
     def _retire(self) -> tuple[Family, Json]:
@@ -178,6 +184,9 @@ class Author:
 
     def _review(self) -> Json:
         return {"disposition": self._random.choice(_DISPOSITIONS), "evidence_ref": "note 4"}
+
+    def _instant(self) -> int:
+        return self._random.choice((_LONG_PAST, self._random.randrange(*_DECADES), _FAR_FUTURE))
 
     def _near(self, revision: int) -> int:
         """The revision, or now and then another one."""

@@ -24,6 +24,8 @@ from crash_tests.violation import Violation, require
 START_SECONDS_MAX = 30.0
 STOP_SECONDS_MAX = 30.0
 PROGRAM_SECONDS_MAX = 60.0
+DYING_SECONDS_MAX = 5.0
+"""From when connections break until the kernel has told that the process has ended."""
 
 ROOT = Path(__file__).resolve().parents[1]
 """Where `crash_tests` can be imported from."""
@@ -37,8 +39,16 @@ def module(name: str, *arguments: str | Path) -> list[str]:
     return [sys.executable, "-m", name, *map(str, arguments)]
 
 
+def program(*arguments: str | Path, launch: Sequence[str] = ()) -> list[str]:
+    """The command line of the program under test, by itself or prepared by `crash_tests.launch` with these options."""
+    return module("crash_tests.launch", *launch, "--", *arguments) if launch else module("relatum", *arguments)
+
+
 class Child:
-    """A process in a group of its own, with its standard output at hand and its standard error in a file."""
+    """A process in a group of its own, with its standard output at hand and its standard error in a file.
+
+    Its temporary files lie beside that file: who is killed can't remove them.
+    """
 
     def __init__(self, command: Sequence[str], log: Path) -> None:
         self._log = log
@@ -49,6 +59,7 @@ class Child:
             self._process = subprocess.Popen(
                 command,
                 cwd=ROOT,
+                env={**os.environ, "TMPDIR": str(log.parent)},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=errors,
@@ -98,10 +109,16 @@ class Child:
 
     def wait(self, seconds_max: float) -> int:
         """The exit status; a violation if it has not ended in time."""
+        if not self._ends_within(seconds_max):
+            raise Violation(f"the process did not end within {seconds_max:g} s{self.log_tail()}")
+        return self._process.wait()
+
+    def _ends_within(self, seconds_max: float) -> bool:
         try:
-            return self._process.wait(seconds_max)
-        except subprocess.TimeoutExpired as expired:
-            raise Violation(f"the process did not end within {seconds_max:g} s{self.log_tail()}") from expired
+            self._process.wait(seconds_max)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
 
     def read_line(self, seconds_max: float) -> str | None:
         """The first line of its output; None if there is none by its end or after `seconds_max`."""
@@ -136,12 +153,30 @@ class Child:
 
 
 class Server(Child):
-    """`relatum serve` on a store. `stopping` is set before it is killed or told to stop: from then on it may vanish."""
+    """`relatum serve` on a store, by itself or prepared with options of `crash_tests.launch`.
 
-    def __init__(self, directory: Path, log: Path, *options: str, wrapper: Sequence[str] = ()) -> None:
-        super().__init__([*wrapper, *module("relatum", "serve", directory, "--port", "0", *options)], log)
+    `stopping` is set before it is killed or told to stop: from then on it may vanish. One that is `doomed` kills itself
+    at some place, and may vanish at any time.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        log: Path,
+        *options: str,
+        wrapper: Sequence[str] = (),
+        launch: Sequence[str] = (),
+        doomed: bool = False,
+    ) -> None:
+        served = program("serve", directory, "--port", "0", *options, launch=launch)
+        super().__init__([*wrapper, *served], log)
         self.stopping = False
+        self.doomed = doomed
         self.port = 0
+
+    def vanished(self) -> bool:
+        """Whether a connection that broke was to break: it was to stop, or has died as it was doomed to."""
+        return self.stopping or (self.doomed and self._ends_within(DYING_SECONDS_MAX))
 
     def wait_until_ready(self, seconds_max: float = START_SECONDS_MAX) -> None:
         """Wait for the line with the address. A violation if it does not come."""
@@ -168,17 +203,23 @@ def run(log: Path, command: Sequence[str], seconds_max: float = PROGRAM_SECONDS_
 
 
 def initialise(
-    directory: Path, log: Path, company: str, subject: str, *, killed_before: bool = False
+    directory: Path,
+    log: Path,
+    company: str,
+    subject: str,
+    *,
+    killed_before: bool = False,
+    launch: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """What `relatum init` prints.
+    """What `relatum init` prints, prepared with options of `crash_tests.launch` if there are any.
 
     An init that was killed may have come far enough to make the company, and the secret is lost with it: then, and only
     then, what `relatum admin issue` prints.
     """
     names = ("--company", company, "--subject", subject)
-    status, output = run(log, module("relatum", "init", directory, *names))
+    status, output = run(log, program("init", directory, *names, launch=launch))
     if status != 0 and killed_before:
-        status, output = run(log, module("relatum", "admin", "issue", directory, *names))
+        status, output = run(log, program("admin", "issue", directory, *names, launch=launch))
     require(status == 0, f"no administrator could be made; the program ended with {status}{tail_of(log)}")
     made: dict[str, Any] = json.loads(output)
     return made

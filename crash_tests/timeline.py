@@ -1,8 +1,8 @@
 """The accepted commands of each partition in the order of their commit sequences, and the models that follow from it.
 
-What always holds: the accepted commands of a partition are numbered without a gap. Those that no receipt numbers, the
-quiet ones, take as many numbers as there are of them, at their time; any other number that is missing was lost, or is
-stored and nobody was told, and either is a violation.
+What always holds: the accepted commands of a partition are numbered without a gap, and their times do not run
+backwards. Those that no receipt numbers, the quiet ones, take as many numbers as there are of them, at their time; any
+other number that is missing was lost, or is stored and nobody was told, and either is a violation.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ class Timeline:
         self._entered: set[int] = set()
         self._skipped: dict[Partition, int] = {}
         """How many numbers quiet commands have taken so far."""
+        self._latest: dict[Partition, int] = {}
+        """When the last command was committed."""
 
     def model(self, partition: Partition) -> Model:
         """The state of a partition."""
@@ -53,6 +55,9 @@ class Timeline:
     def _skip(self, partition: Partition, sequence: int, command: Command, times: list[int]) -> None:
         """Numbers are missing before a command exactly as far as quiet commands of its time account for them."""
         last, at_millis = self.model(partition).sequence, command.told()["committed_at_millis"]
+        latest = self._latest.get(partition, 0)
+        require(at_millis >= latest, f"{command.name} was committed at {at_millis}, the one before at {latest}")
+        self._latest[partition] = at_millis
         skipped = self._skipped.get(partition, 0) + sequence - last - 1
         self._skipped[partition] = skipped
         least, most = bisect_left(times, at_millis), bisect_right(times, at_millis)

@@ -28,7 +28,7 @@ def until_gone(server: Server, connections: Iterable[Connection]) -> Iterator[No
     try:
         yield
     except Unreachable as error:
-        require(server.stopping, f"the server dropped a connection: {error}{server.log_tail()}")
+        require(server.vanished(), f"the server dropped a connection: {error}{server.log_tail()}")
     finally:
         for connection in connections:
             connection.close()

@@ -11,8 +11,8 @@ from crash_tests.clerk import Clerk
 from crash_tests.client import Client
 from crash_tests.consumers.follower import Follower
 from crash_tests.consumers.page_reader import PageReader
+from crash_tests.dice import Place, seeded
 from crash_tests.ground import Ground
-from crash_tests.plan import Place, seeded
 from crash_tests.server import Server
 from crash_tests.violation import require
 from crash_tests.wire import ANSWER_SECONDS_MAX
@@ -35,6 +35,8 @@ class Workload:
         self._counts: Counter[Happening] = Counter()
         self._failure: Exception | None = None
         self._over = False
+        self._ended = 0
+        """How many workers have come to their end."""
         workers: list[Worker] = [
             Client(ground, server, seeded(*place, number), partial(self._count, "accepted"))
             for number in range(clients)
@@ -68,6 +70,13 @@ class Workload:
             happened = self._counts[happening] - before
         require(bool(came), f"{happening!r} happened only {happened} of {more} times within {seconds_max:g} s")
 
+    def wait_until_gone(self, seconds_max: float) -> bool:
+        """Wait until somebody has found the server gone, and says True, or has failed. A violation if neither comes."""
+        with self._condition:
+            came = self._condition.wait_for(lambda: self._ended or self._failure, seconds_max)
+        require(bool(came), f"the server went on for {seconds_max:g} s after it was to die")
+        return self._failure is None
+
     def finish(self) -> Counter[Happening]:
         """Call everybody off and wait for them; what happened how often. Raises what somebody met."""
         with self._condition:
@@ -100,4 +109,7 @@ class Workload:
         except Exception as error:  # noqa: BLE001 - the campaign's thread raises it again
             with self._condition:
                 self._failure = self._failure or error
+        finally:
+            with self._condition:
+                self._ended += 1
                 self._condition.notify_all()

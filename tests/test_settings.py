@@ -40,11 +40,16 @@ def test_the_defaults_are_those_of_the_documentation() -> None:
         write_queue=4096,
         group_max=128,
         read_threads=2,
+        connections_max=2048,
         body_timeout_seconds=30,
+        answer_timeout_seconds=60,
+        ballast_mib=64,
+        operator_token_file=None,
         drain_timeout_seconds=30,
         resurfacing_minutes=1_440,
         sweep_deadline_hours=336,
         sweep_interval_minutes=60,
+        scrub_hours=24,
         log_level="info",
     )
 
@@ -66,11 +71,15 @@ INTEGERS = [
     ("write_queue", 1, 65_536),
     ("group_max", 1, 1_024),
     ("read_threads", 1, 64),
+    ("connections_max", 64, 65_536),
     ("body_timeout_seconds", 1, 3_600),
+    ("answer_timeout_seconds", 1, 3_600),
+    ("ballast_mib", 0, 65_536),
     ("drain_timeout_seconds", 0, 3_600),
     ("resurfacing_minutes", 1, 43_200),
     ("sweep_deadline_hours", 1, 8_760),
     ("sweep_interval_minutes", 0, 1_440),
+    ("scrub_hours", 0, 8_760),
 ]
 
 
@@ -87,8 +96,15 @@ def test_an_integer_passes_at_both_ends_of_its_range_and_not_one_past_them(name:
 
 
 def test_every_setting_has_a_test_of_its_range() -> None:
-    others = {"directory", "host", "log_level"}
+    others = {"directory", "host", "log_level", "operator_token_file"}
     assert set(Settings.__struct_fields__) == {name for name, _, _ in INTEGERS} | others
+
+
+def test_the_operator_s_token_file_is_a_path_or_nothing(tmp_path: Path) -> None:
+    assert Path("token") == load({"RELATUM_OPERATOR_TOKEN_FILE": "token"}, None, GIVEN).operator_token_file
+    assert Path("x") == load({}, toml(tmp_path, 'operator_token_file = "x"\n'), GIVEN).operator_token_file
+    (problem,) = problems_of({"RELATUM_OPERATOR_TOKEN_FILE": ""})
+    assert "must be a path or null" in problem
 
 
 @pytest.mark.parametrize("host", ["::1", "localhost", "h" * 255])

@@ -6,7 +6,9 @@ listed in docs/testing.md with the parts that notice them.
 
 from __future__ import annotations
 
-from crash_tests.bugs import commits, histories, projections, writers
+from crash_tests.bugs import checks, commits, histories, projections, writers
 from crash_tests.bugs.bug import Bug
 
-BUGS: dict[str, Bug] = {bug.name: bug for bug in (*commits.BUGS, *writers.BUGS, *projections.BUGS, *histories.BUGS)}
+BUGS: dict[str, Bug] = {
+    bug.name: bug for bug in (*commits.BUGS, *writers.BUGS, *projections.BUGS, *histories.BUGS, *checks.BUGS)
+}

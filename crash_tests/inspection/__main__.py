@@ -13,18 +13,32 @@ import msgspec
 from crash_tests.inspection.claims import read_claims
 from crash_tests.inspection.inspect import inspect
 from crash_tests.inspection.stored import read_store
-from crash_tests.violation import Violation
+from crash_tests.violation import Violation, require, require_same
+from relatum.errors import StoreUnavailable
+from relatum.verify.directory import verify_directory
+from relatum.verify.report import Report
 
 
 def main(directory: Path, claims: Path) -> int:
     """The exit status."""
     try:
+        report = verified(directory)  # first: a later opening may repair a torn log
         findings = inspect(read_store(directory), read_claims(claims))
+        require(report.clean, f"relatum verify has {report.findings_count} findings, {report.findings[:1]} the first")
+        require_same("the position that relatum verify reports", findings.events, report.position)
     except Violation as violation:
         print(violation, file=sys.stderr)
         return 1
     print(msgspec.json.encode(findings).decode())
     return 0
+
+
+def verified(directory: Path) -> Report:
+    """What the product itself says of the store."""
+    try:
+        return verify_directory(directory)
+    except StoreUnavailable as error:
+        raise Violation(f"relatum verify can't read the store: {error}") from error
 
 
 if __name__ == "__main__":

@@ -16,22 +16,27 @@ from relatum.core.events import (
     CheckpointEvent,
     CredentialEvent,
     Event,
+    JudgmentEvent,
+    LinkEvent,
     RecordEvent,
     RelationEvent,
 )
-from relatum.core.receipts import Family
+from relatum.core.parts import receipt_family
 from relatum.store import rows
 from relatum.store.keys import Table
 
 
 class Answer(NamedTuple):
-    """What an event says it answered, and to whom."""
+    """What an event says it answered, and to whom. `family` is the name under which the key is looked up.
 
-    family: Family
+    A refused item of a batch of judgments has no receipt.
+    """
+
+    family: str
     subject_id: str
     idempotency_key: str
     command_digest: str
-    receipt: AnyReceipt
+    receipt: AnyReceipt | None
 
 
 def events_of(partition: StoredPartition) -> list[Event]:
@@ -85,13 +90,19 @@ def answer_of(event: Event) -> Answer | None:
             return Answer("relation", subject_id, receipt.idempotency_key, receipt.command_digest, receipt)
         case CheckpointEvent(receipt=saved, command_digest=digest):
             return Answer("checkpoint", subject_id, saved.idempotency_key, digest, saved)
+        case LinkEvent(receipt=linked):
+            return Answer("link", subject_id, linked.idempotency_key, linked.command_digest, linked)
+        case JudgmentEvent(idempotency_key=key, command_digest=digest):
+            return Answer(receipt_family(event), subject_id, key, digest, event.receipt or event.judgment_receipt)
         case CredentialEvent() | ActivationEvent():
             return None
         case _:
             assert_never(event)
 
 
-def _check_receipt(partition: StoredPartition, sequence: int, receipt: AnyReceipt) -> None:
+def _check_receipt(partition: StoredPartition, sequence: int, receipt: AnyReceipt | None) -> None:
+    if receipt is None:
+        return
     if not isinstance(receipt, CheckpointReceipt) and receipt.commit_sequence != sequence:
         raise Violation(f"{partition.name}: the receipt of event {sequence} names event {receipt.commit_sequence}")
     if receipt.receipt_digest != digests.receipt_digest(partition.workspace_id, receipt):

@@ -14,18 +14,22 @@ from msgspec import Struct
 
 from relatum.core.cursors import CheckpointReceipt
 from relatum.core.ids import Partition
-from relatum.core.receipts import Family, RecordReceipt, RelationReceipt
+from relatum.core.links import LinkReceipt
+from relatum.core.receipts import JudgmentReceipt, RecordReceipt, RelationReceipt
 
-AnyReceipt = RecordReceipt | RelationReceipt | CheckpointReceipt
-Key = tuple[Partition, Family, str, str]
-"""Partition, command family, subject, idempotency key: what a receipt is found by."""
+AnyReceipt = RecordReceipt | RelationReceipt | CheckpointReceipt | JudgmentReceipt | LinkReceipt
+Key = tuple[Partition, str, str, str]
+"""Partition, family, subject, idempotency key: what a receipt is found by.
+
+The family is the name under which keys are looked up; each item of a batch of judgments has one of its own.
+"""
 
 
 class Claim(Struct, frozen=True, kw_only=True):
     """One key. `receipt` is JSON as it came over the wire; None while the outcome is unknown."""
 
     partition: Partition
-    family: Family
+    family: str
     subject_id: str
     idempotency_key: str
     receipt: str | None = None
@@ -42,7 +46,7 @@ class Claim(Struct, frozen=True, kw_only=True):
 
 Claims = dict[Key, Claim]
 
-_DECODERS: dict[Family, msgspec.json.Decoder[AnyReceipt]] = {
+_DECODERS: dict[str, msgspec.json.Decoder[AnyReceipt]] = {
     "record": msgspec.json.Decoder(RecordReceipt),
     "relation": msgspec.json.Decoder(RelationReceipt),
     "checkpoint": msgspec.json.Decoder(CheckpointReceipt),

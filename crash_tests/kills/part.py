@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from crash_tests.campaign import Campaign
-from crash_tests.controls import CONTROLS
+from crash_tests.kills.campaign import Campaign
+from crash_tests.kills.controls import CONTROLS
+from crash_tests.kills.plan import MOMENTS
+from crash_tests.kills.stage import Rig
 from crash_tests.part import Part, Run, Summary
-from crash_tests.plan import MOMENTS
-from crash_tests.stage import Rig
+from crash_tests.site import NOTICED
 from relatum.limits import SLOTS_DEFAULT
 
 
@@ -30,7 +31,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def run(given: Run) -> Summary:
-    """A campaign of so many kills."""
+    """A campaign of so many kills. Its stores are what is numbered: the first case is the number of a store."""
     options = given.options
     rig = Rig(
         directory=given.directory,
@@ -38,8 +39,10 @@ def run(given: Run) -> Summary:
         clients=options.clients,
         consumers=options.consumers,
         control=given.control,
+        launch=() if given.bug is None else ("--bug", given.bug),
     )
-    summary = Campaign(rig, given.seed, options.aim, given.tell).run(given.cases, given.seconds_max)
+    campaign = Campaign(rig, given.seed, options.aim, given.tell, given.first_case)
+    summary = campaign.run(given.cases, given.seconds_max)
     return Summary(summary.kills, str(summary))
 
 
@@ -47,9 +50,10 @@ PART = Part(
     name="kills",
     help="kill the real server at random moments and see whether anything promised was lost",
     unit="kills",
-    cases_ci=25,
-    cases_release=10_000,
+    cases_ci=15,
+    cases_release=5_000,
     run=run,
     controls=tuple(sorted(CONTROLS)),
+    bugs=NOTICED,
     add_options=add_options,
 )

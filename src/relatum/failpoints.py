@@ -13,10 +13,16 @@ from collections.abc import Callable
 from typing import Final, Literal, get_args
 
 Name = Literal[
+    "make.directory",
+    "examine.passed",
     "open.locked",
+    "repair.kept",
+    "repair.cut",
     "open.scanned",
     "open.engine",
+    "make.format",
     "open.formatted",
+    "make.watermark",
     "open.marked",
     "open.published",
     "group.decided",
@@ -28,7 +34,11 @@ Name = Literal[
     "close.drained",
     "close.closed",
 ]
-"""In the order in which a process comes by them: opening, each group, closing."""
+"""In the order in which a process comes by them: opening, each group, closing.
+
+Those called `make` are met where there is no store yet, `examine` where there is one, and `repair` where its
+write-ahead log is torn.
+"""
 
 NAMES: Final[tuple[Name, ...]] = get_args(Name)
 

@@ -7,28 +7,22 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, NamedTuple, Protocol, Self
+from typing import Literal, Protocol, Self
 
+from relatum import failpoints
 from relatum.clock import Clock, FloorClock, SystemClock
+from relatum.company import CompanyCommands
 from relatum.core import digests
-from relatum.core.access import Authority, Credential, CredentialSpec, StoredCredential
+from relatum.core.access import Credential, StoredCredential
 from relatum.core.changes import JournalHead
 from relatum.core.commands import RecordOperation, RelationOperation
 from relatum.core.cursors import CheckpointCommand, CheckpointReceipt
 from relatum.core.decide import checkpoints
-from relatum.core.events import (
-    CredentialAuthorityChanged,
-    CredentialIssued,
-    CredentialOperation,
-    CredentialRevoked,
-    CredentialRotated,
-)
-from relatum.core.ids import Author, Partition, company_partition, uuid7
+from relatum.core.ids import Author, Partition
 from relatum.core.links import LinkOperation
 from relatum.core.receipts import Receipt
-from relatum.core.secret import SECRET_BYTES, credential_id_of, format_secret
+from relatum.core.secret import credential_id_of
 from relatum.core.streams import Stream
-from relatum.core.text import is_identifier
 from relatum.derived.edges import FILE_NAME as DERIVED_NAME
 from relatum.derived.edges import DerivedEdges
 from relatum.entropy import Entropy, SystemEntropy
@@ -39,13 +33,14 @@ from relatum.errors import (
     StorageFailure,
     StorageInconsistency,
     invalid,
-    refusal,
 )
 from relatum.judging import DEFAULT_AGES, Ages, Judging, Outside
 from relatum.search.index import FILE_NAME as INDEX_NAME
 from relatum.search.index import SearchIndex
 from relatum.store.database import Database
+from relatum.store.remembered import CredentialMemory
 from relatum.store.replay import look_up_checkpoint
+from relatum.store.upkeep import Upkeep
 from relatum.store.view import LedgerView
 from relatum.telemetry import Log, Metrics
 from relatum.writer.announcer import Listener
@@ -54,7 +49,6 @@ from relatum.writer.group import look_up
 from relatum.writer.submission import (
     ActivationSubmission,
     CheckpointSubmission,
-    CredentialSubmission,
     LinkSubmission,
     MemorySubmission,
     Outcome,
@@ -70,12 +64,7 @@ QUEUE_COMMANDS_MAX = 4096
 GROUP_COMMANDS_MAX = 128
 CLOSE_SECONDS_MAX = 30.0
 
-
-class IssuedCredential(NamedTuple):
-    """A credential with its secret, which is told once and never again."""
-
-    credential: Credential
-    secret: str
+_NOBODYS_VERIFIER = bytes(32)
 
 
 class KnownCredentials(Protocol):
@@ -91,7 +80,7 @@ class KnownCredentials(Protocol):
         ...
 
 
-class Ledger:
+class Ledger(CompanyCommands):
     """An open ledger.
 
     One process owns its directory; any thread may use it; a context manager that drains and closes.
@@ -110,12 +99,14 @@ class Ledger:
         index_path: Path | None = None,
         derived_path: Path | None = None,
         ages: Ages = DEFAULT_AGES,
+        committer: Callable[..., Committer] = Committer,
     ) -> None:
-        """Takes over an open database; callers use `open` or `in_memory`."""
+        """Takes over an open database; callers use `open` or `in_memory`. A simulation brings its own `committer`."""
         self.clock = FloorClock(clock or SystemClock(), database.position.committed_at_millis)
         self.metrics = metrics or Metrics()
         self._database = database
         self._entropy = entropy or SystemEntropy()
+        self._remembered = CredentialMemory()
         self._draining = False
         log = log or Log(sys.stderr, self.clock.millis, "warning")
         for tail in database.torn_tails:
@@ -124,7 +115,7 @@ class Ledger:
                 kept=str(tail.kept),
                 tail_bytes=tail.tail_bytes,
             )
-        self._committer = Committer(
+        self._committer = committer(
             database,
             self.clock,
             self._entropy,
@@ -143,6 +134,7 @@ class Ledger:
             Outside(self.clock, self._entropy, self.metrics, log),
             ages,
         )
+        self._committer.start()
 
     @classmethod
     def open(  # noqa: PLR0913 - all by name
@@ -193,13 +185,17 @@ class Ledger:
 
     def view(self) -> LedgerView:
         """One cut and one clock value. Everything a request reads comes from one view; close it, or use `with`."""
-        return LedgerView(self._database.view(), self.clock.millis(), self._database.store_key)
+        return LedgerView(self._database.view(), self.clock.millis(), self._database.store_key, self._remembered)
 
     def authenticate(self, view: KnownCredentials, secret: str) -> Credential | None:
-        """The credential that `secret` belongs to, if it is neither revoked nor expired at the view's instant."""
+        """The credential that `secret` belongs to, if it is neither revoked nor expired at the view's instant.
+
+        A secret of nobody is compared too, so that how long it takes tells nothing of who there is.
+        """
         credential_id = credential_id_of(secret)
         stored = None if credential_id is None else view.credential(credential_id)
-        if stored is None or not digests.same(stored.verifier, digests.secret_verifier(secret)):
+        expected = _NOBODYS_VERIFIER if stored is None else stored.verifier
+        if not digests.same(expected, digests.secret_verifier(secret)) or stored is None:
             return None
         return stored.credential if stored.credential.usable(view.now_millis) else None
 
@@ -319,72 +315,12 @@ class Ledger:
             self.metrics.replays.inc()
         return CheckpointSubmission(partition, author, stream, command, digest) if known is None else known
 
-    # Credentials
-
-    def bootstrap(self, company_id: str, subject_id: str, *, recover: bool = False) -> IssuedCredential | Refusal:
-        """The first administrator of a company.
-
-        With `recover`, one more for a company whose administrators are lost.
-        """
-        if not is_identifier(company_id):
-            return invalid("the company is not an identifier")
-        with self.view() as view:
-            if recover and not view.company_exists(company_id):
-                return refusal("not_found", "no such company; make it with: relatum init")
-        spec = CredentialSpec(subject_id=subject_id, capabilities=("credential_admin",), grants=())
-        submission, secret = self._issue(company_id, None, spec, bootstrap=not recover)
-        return _with_secret(only(decided(self._committer, [submission]), Credential), secret)
-
-    async def issue_credential(self, admin: Credential, spec: CredentialSpec) -> IssuedCredential | Refusal:
-        """A new credential of the administrator's company."""
-        submission, secret = self._issue(admin.company_id, admin.author, spec, bootstrap=False)
-        return _with_secret(only(await decided_async(self._committer, [submission]), Credential), secret)
-
-    async def rotate_credential(
-        self, admin: Credential, credential_id: str, expected_revision: int
-    ) -> IssuedCredential | Refusal:
-        """A new secret for a credential; the old one fails from now on."""
-        secret = format_secret(credential_id, self._entropy.draw(SECRET_BYTES))
-        operation = CredentialRotated(
-            credential_id=credential_id, expected_revision=expected_revision, verifier=digests.secret_verifier(secret)
-        )
-        return _with_secret(await self._change(admin, operation), secret)
-
-    async def revoke_credential(
-        self, admin: Credential, credential_id: str, expected_revision: int
-    ) -> Credential | Refusal:
-        """Ends a credential for ever."""
-        operation = CredentialRevoked(credential_id=credential_id, expected_revision=expected_revision)
-        return await self._change(admin, operation)
-
-    async def change_scope_authority(
-        self, admin: Credential, credential_id: str, expected_revision: int, authority: Authority
-    ) -> Credential | Refusal:
-        """Other scopes for a credential, which keeps its secret."""
-        operation = CredentialAuthorityChanged(
-            credential_id=credential_id, expected_revision=expected_revision, authority=authority
-        )
-        return await self._change(admin, operation)
-
-    async def _change(self, admin: Credential, operation: CredentialOperation) -> Credential | Refusal:
-        submission = CredentialSubmission(company_partition(admin.company_id), admin.author, operation)
-        return only(await decided_async(self._committer, [submission]), Credential)
-
-    def _issue(
-        self, company_id: str, author: Author | None, spec: CredentialSpec, *, bootstrap: bool
-    ) -> tuple[CredentialSubmission, str]:
-        credential_id = uuid7(self.clock.millis(), self._entropy.draw(10))
-        secret = format_secret(credential_id, self._entropy.draw(SECRET_BYTES))
-        operation = CredentialIssued(
-            credential_id=credential_id,
-            spec=spec,
-            verifier=digests.secret_verifier(secret),
-            bootstrapped=author is None,
-        )
-        own = Author(credential_id=credential_id, subject_id=spec.subject_id)
-        return CredentialSubmission(company_partition(company_id), author or own, operation, bootstrap), secret
-
     # Life
+
+    @property
+    def upkeep(self) -> Upkeep | None:
+        """What is done to its files while it is in use: ballast, images for backups, compaction. None in memory."""
+        return self._database.upkeep
 
     def readiness(self) -> Readiness:
         """Whether commands are accepted, and if not, why."""
@@ -403,7 +339,9 @@ class Ledger:
             raise StorageFailure("commands were still waiting for the disk when the ledger had to close")
         self._index.close()
         self.derived.close()
+        failpoints.reach("close.drained")
         self._database.close()
+        failpoints.reach("close.closed")
 
 
 def _merged(
@@ -422,7 +360,3 @@ def _tip(outcomes: list[Outcome]) -> JournalHead:
     tip = only(outcomes, JournalHead)
     assert isinstance(tip, JournalHead), "an activation is never refused"
     return tip
-
-
-def _with_secret(credential: Credential | Refusal, secret: str) -> IssuedCredential | Refusal:
-    return credential if isinstance(credential, Refusal) else IssuedCredential(credential, secret)

@@ -24,6 +24,7 @@ from msgspec import Meta, Struct
 from relatum.limits import SLOTS_DEFAULT, SLOTS_MAX
 
 ENVIRONMENT_PREFIX: Final = "RELATUM_"
+CONNECTIONS_MIN: Final = 64
 
 _FOUND_CHARACTERS_MAX: Final = 80
 
@@ -51,7 +52,20 @@ class Settings(Struct, frozen=True, kw_only=True):
     write_queue: Annotated[int, Meta(ge=1, le=65_536, description="Commands that may wait for the writer.")] = 4_096
     group_max: Annotated[int, Meta(ge=1, le=1_024, description="Commands committed in one group, at most.")] = 128
     read_threads: Annotated[int, Meta(ge=1, le=64, description="Threads that serve longer reads.")] = 2
+    connections_max: Annotated[
+        int,
+        Meta(ge=CONNECTIONS_MIN, le=65_536, description="Connections held; beyond, the longest waiting gives way."),
+    ] = 2_048
     body_timeout_seconds: Annotated[int, Meta(ge=1, le=3_600, description="For a request's body to arrive.")] = 30
+    answer_timeout_seconds: Annotated[
+        int, Meta(ge=1, le=3_600, description="For a client that has fallen behind to take its answer.")
+    ] = 60
+    ballast_mib: Annotated[
+        int, Meta(ge=0, le=65_536, description="Room on the disk held back for an orderly stop, in MiB; 0 for none.")
+    ] = 64
+    operator_token_file: Annotated[
+        Path | None, Meta(description="A file with the operator's token; null serves nothing to operators.")
+    ] = None
     drain_timeout_seconds: Annotated[int, Meta(ge=0, le=3_600, description="For a stop to finish what runs.")] = 30
     resurfacing_minutes: Annotated[
         int, Meta(ge=1, le=43_200, description="Until a pending candidate is offered to be judged.")
@@ -62,6 +76,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     sweep_interval_minutes: Annotated[
         int, Meta(ge=0, le=1_440, description="Between two runs of the sweep; 0 sweeps on demand alone.")
     ] = 60
+    scrub_hours: Annotated[
+        int, Meta(ge=0, le=8_760, description="For a pass of the scrub over all rows, again and again; 0 turns it off.")
+    ] = 24
     log_level: Annotated[LogLevel, Meta(description="The least severe log lines written.")] = "info"
 
     def as_toml(self) -> str:

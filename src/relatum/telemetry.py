@@ -20,7 +20,15 @@ from collections.abc import Callable
 from pathlib import PurePath
 from typing import Final, Generic, Literal, TextIO, TypeVar, get_args
 
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    generate_latest,
+)
 from prometheus_client.metrics import MetricWrapperBase
 
 Level = Literal["debug", "info", "warning", "error"]
@@ -85,8 +93,19 @@ class Metrics:
         self.write_queue = gauge("relatum_write_queue", "Commands waiting for the writer.")
         self.slots_in_use = gauge("relatum_slots_in_use", "Admission slots taken.")
         self.streams = gauge("relatum_streams", "Change feeds being followed.")
+        self.connections = gauge("relatum_connections", "Connections held.")
+        self.connections_dropped = Labelled(
+            counter("relatum_connections_dropped_total", "Connections that were ended at once.", "cause")
+        )
         self.poisoned = gauge("relatum_poisoned", "1 once a storage failure has stopped all writes, else 0.")
         self.position = gauge("relatum_position", "The published position of the store.")
+        self.ballast_bytes = gauge("relatum_ballast_bytes", "Room on the disk that is held back for an orderly stop.")
+        self.scrub_rows = counter("relatum_scrub_rows_total", "Stored rows that the scrub has checked.")
+        self.scrub_progress = gauge("relatum_scrub_progress", "How much of its present pass is done, from 0 to 1.")
+        self.scrub_passes = counter("relatum_scrub_passes_total", "Passes of the scrub over the whole store.")
+        self.scrub_findings = counter("relatum_scrub_findings_total", "Findings of all passes of the scrub.")
+        self.scrub_ended = gauge("relatum_scrub_end_timestamp_seconds", "When the last pass ended; 0 before the first.")
+        ProcessCollector(registry=registry)  # memory, processor time, open files: under the names that everybody uses
 
     def render(self) -> bytes:
         """All metrics as Prometheus text of `METRICS_CONTENT_TYPE`."""

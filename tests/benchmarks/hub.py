@@ -31,6 +31,7 @@ import msgspec
 import uvloop
 from starlette.types import ASGIApp, Message
 
+from relatum.company import IssuedCredential
 from relatum.core.access import CredentialSpec
 from relatum.core.commands import RecordOperation, RelationOperation
 from relatum.core.graphs import TypedGraphQuery
@@ -40,7 +41,7 @@ from relatum.errors import Refusal
 from relatum.http.app import application
 from relatum.http.server import THREAD_SWITCH_SECONDS, services_of
 from relatum.http.table import ROUTES
-from relatum.ledger import IssuedCredential, Ledger
+from relatum.ledger import Ledger
 from relatum.reads.graph_typed import typed_graph
 from relatum.settings import Settings
 from relatum.telemetry import Log

@@ -33,6 +33,9 @@ class Running:
     port: int = 0
     stopping: bool = False
 
+    def vanished(self) -> bool:
+        return self.stopping
+
     def log_tail(self) -> str:
         return ""
 

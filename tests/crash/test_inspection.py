@@ -17,6 +17,8 @@ from relatum.ledger import Ledger
 from relatum.store.keys import Table
 from relatum.store.partition import Direction
 from relatum.store.projection.staging import Staging
+from relatum.verify.directory import verify_directory
+from relatum.verify.report import Finding
 from tests.crash.past import Past, Teller, live, make_past
 from tests.crash.planted import FAULTS, Fault
 from tests.support.builders import create
@@ -120,3 +122,30 @@ def test_the_program_prints_its_findings_or_the_violation(
 def test_a_directory_that_is_no_store_is_a_violation(tmp_path: Path) -> None:
     with pytest.raises(Violation, match="can't be opened"):
         read_store(tmp_path)
+
+
+def test_the_program_reports_what_relatum_verify_finds(
+    directory: Path,
+    past: Past,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    write_claims(tmp_path / "claims", past.claims)
+    report = verify_directory(directory)
+    finding = Finding(family="record", message="a row is missing")
+    for found in (
+        replace(report, findings=(finding,), findings_count=1),
+        replace(report, position=report.position + 1),
+    ):
+        monkeypatch.setattr(program, "verify_directory", lambda _, found=found: found)
+        assert 1 == program.main(directory, tmp_path / "claims")
+        assert "relatum verify" in capsys.readouterr().err
+
+
+def test_the_program_reports_a_store_that_relatum_verify_cannot_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_claims(tmp_path / "claims", [])
+    assert 1 == program.main(tmp_path, tmp_path / "claims")
+    assert "relatum verify can't read the store" in capsys.readouterr().err

@@ -9,9 +9,9 @@ import pytest
 
 from crash_tests.consumers.consumer import Consumer
 from crash_tests.consumers.saver import Saver
+from crash_tests.dice import seeded
 from crash_tests.ground import Ground
 from crash_tests.history import Command
-from crash_tests.plan import seeded
 from crash_tests.violation import Violation
 from tests.crash.scripted import Running, Scripted, answer, error
 from tests.crash.told import ACCOUNT, DESK, cursor, delivery, save, saved

@@ -8,9 +8,10 @@ import pytest
 from msgspec.structs import replace
 
 from crash_tests.__main__ import main, parser
-from crash_tests.controls import CONTROLS
-from crash_tests.plan import EarlyKill, Plan, draw_making, draw_plan, seeded
-from crash_tests.stage import Rig, Stage
+from crash_tests.dice import seeded
+from crash_tests.kills.controls import CONTROLS
+from crash_tests.kills.plan import EarlyKill, Plan, draw_making, draw_plan
+from crash_tests.kills.stage import Rig, Stage
 from crash_tests.violation import Violation
 
 AT_WORK = Plan(moment="at work", accepted=60, delay_seconds=0.0)
@@ -72,9 +73,11 @@ def test_every_control_is_noticed(rig: Rig, control: str) -> None:
 
 @pytest.mark.slow
 def test_the_command_prints_its_seed_first_and_a_summary_last(capsys: pytest.CaptureFixture[str]) -> None:
-    assert 0 == main(parser().parse_args(["kills", "--cases", "1", "--seed", "1", "--clients", "2"]))
+    options = ["--cases", "1", "--seed", "1", "--first-case", "3", "--clients", "2"]
+    assert 0 == main(parser().parse_args(["kills", *options]))
     lines = capsys.readouterr().out.splitlines()
     assert "seed 1" == lines[0]
+    assert "] store 3, round 1, " in lines[1]
     assert " kills on 1 stores: " in lines[-1]
     assert " met open streams: " in lines[-1]
 
@@ -85,7 +88,7 @@ def test_the_command_names_the_seed_and_fails_when_something_is_violated(
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert 1 == main(parser().parse_args(["kills", "--cases", "1", "--seed", "1", "--control", "empty-log"]))
-    assert "VIOLATION with seed 1: the server did not start" in capsys.readouterr().out
+    assert "VIOLATION with seed 1: store 1, round 1" in capsys.readouterr().out
 
 
 def test_a_seed_names_the_same_plans_every_time() -> None:

@@ -13,13 +13,14 @@ import msgspec
 from starlette.types import Message
 
 from relatum.clock import ManualClock
+from relatum.company import IssuedCredential
 from relatum.core.access import Credential, CredentialSpec
 from relatum.errors import Refusal
 from relatum.http.app import application
 from relatum.http.responses import ABORT
 from relatum.http.services import Pages, Services, StreamBounds
 from relatum.http.table import ROUTES
-from relatum.ledger import IssuedCredential, Ledger
+from relatum.ledger import Ledger
 from relatum.telemetry import Log
 from tests.feeds.following import answered
 from tests.feeds.wire import Event, parsed

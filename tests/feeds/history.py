@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from relatum.core.commands import AssertRelation
-from relatum.core.receipts import Receipt, RecordReceipt
+from relatum.core.receipts import Receipt, RecordReceipt, RelationReceipt
 from relatum.core.relations import RelationInput
 from relatum.core.streams import RECORDS, RELATIONS, Stream
 from tests.support import builders
@@ -29,6 +29,7 @@ class History:
             named = {"record_id": receipt.record_id, "record_revision": receipt.revision}
             digest = {"record_digest": receipt.record_digest}
         else:
+            assert isinstance(receipt, RelationReceipt)
             if isinstance(operation, AssertRelation):
                 self._asserted[receipt.relation_id] = operation.relation
             given = self._asserted[receipt.relation_id]

@@ -46,8 +46,9 @@ def running(directory: Path) -> Iterator[World]:
     with Server(directory, "--log-level", "warning") as earlier, Api(earlier.url) as api:
         people = _seeded(Caller(api, secret))
         assert earlier.stop() == 0
-    late = {"clock_offset_millis": SWEEP_DEADLINE_MILLIS_DEFAULT + DAY_MILLIS}
-    with Server(directory, "--log-level", "warning", "--sweep-interval-minutes", "0", **late) as server:
+    late_millis = SWEEP_DEADLINE_MILLIS_DEFAULT + DAY_MILLIS
+    options = ("--log-level", "warning", "--sweep-interval-minutes", "0")
+    with Server(directory, *options, clock_offset_millis=late_millis) as server:
         with Api(server.url) as api:
             yield _made(server.url, *(replace(person, api=api) for person in people))
         assert server.process.poll() is None, server.log_path.read_text()

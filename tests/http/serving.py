@@ -26,16 +26,26 @@ def initialise(directory: Path, company_id: str = "acme", subject_id: str = "roo
     return secret
 
 
-class Server:
-    """`relatum serve` on a free port, its clock put forward if told so; a context manager."""
+PROGRAM = (sys.executable, "-m", "relatum")
 
-    def __init__(self, directory: Path, *options: str, clock_offset_millis: int = 0) -> None:
+
+class Server:
+    """`relatum serve` on a free port, its clock put forward if told so; a context manager.
+
+    `program` is what else is started in the place of relatum.
+    """
+
+    def __init__(
+        self, directory: Path, *options: str, program: tuple[str, ...] = PROGRAM, clock_offset_millis: int = 0
+    ) -> None:
         self.log_path = directory.parent / f"{directory.name}.log"
         self._log = self.log_path.open("ab")
-        late = ["crash_tests.launch", "--clock-offset-millis", str(clock_offset_millis), "--"]
-        program = late if clock_offset_millis else ["relatum"]
+        if clock_offset_millis:
+            clock = directory.parent / f"{directory.name}.clock"
+            clock.write_text(str(clock_offset_millis))
+            program = (sys.executable, "-m", "crash_tests.launch", "--clock", str(clock), "--")
         self.process = subprocess.Popen(
-            [sys.executable, "-m", *program, "serve", str(directory), "--port", "0", *options],
+            [*program, "serve", str(directory), "--port", "0", *options],
             stdout=subprocess.PIPE,
             stderr=self._log,
         )

@@ -11,7 +11,7 @@ from relatum.clock import ManualClock
 from relatum.core.receipts import RelationReceipt
 from relatum.core.state import RelationVersion
 from relatum.core.streams import RELATIONS
-from relatum.errors import StorageInconsistency
+from relatum.errors import StorageInconsistency, StoreUnavailable
 from relatum.ledger import Ledger
 from relatum.store.database import ENGINE_NAME
 from relatum.store.keys import PartitionKeys, Table
@@ -89,8 +89,12 @@ def damage(directory: Path, chosen: Chosen, manner: str, relation_id: str) -> tu
     return key, left
 
 
-@pytest.mark.parametrize("manner", MANNERS)
-@pytest.mark.parametrize("kind", ROWS)
+NOT_OPENED = {("head", "removed"), ("head", "torn")}
+"""What opening itself notices, and refuses."""
+OPENED = [(kind, manner) for kind in ROWS for manner in MANNERS if (kind, manner) not in NOT_OPENED]
+
+
+@pytest.mark.parametrize(("kind", "manner"), OPENED)
 def test_opening_and_further_commands_repair_nothing(tmp_path: Path, kind: str, manner: str) -> None:
     directory = tmp_path / "ledger"
     relation_id = prepared(directory)
@@ -102,6 +106,17 @@ def test_opening_and_further_commands_repair_nothing(tmp_path: Path, kind: str, 
             found = published_rows(ledger)
         assert not is_sound(found)
         assert kind in CARRIED_ON or left == found.get(key)
+
+
+@pytest.mark.parametrize(("kind", "manner"), NOT_OPENED)
+def test_a_store_whose_end_is_damaged_is_not_opened_and_left_as_it_is(tmp_path: Path, kind: str, manner: str) -> None:
+    directory = tmp_path / "ledger"
+    damage(directory, ROWS[kind], manner, prepared(directory))
+    before = {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+    for _ in range(2):
+        with pytest.raises(StoreUnavailable, match="is damaged"):
+            opened(directory)
+    assert before == {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
 
 
 def is_sound(found: dict[bytes, bytes]) -> bool:

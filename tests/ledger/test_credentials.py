@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from relatum.clock import ManualClock
+from relatum.company import IssuedCredential
 from relatum.core.access import Credential, CredentialSpec
 from relatum.errors import Refusal
-from relatum.ledger import IssuedCredential, Ledger
+from relatum.ledger import Ledger
 from tests.support.builders import SCOPE, START_MILLIS, unknown_id
 from tests.support.stores import published_rows
 

@@ -8,7 +8,8 @@ import pytest
 
 from relatum.clock import ManualClock
 from relatum.core.ids import Author, Ref
-from relatum.core.receipts import Receipt
+from relatum.core.links import LinkReceipt
+from relatum.core.receipts import Receipt, RecordReceipt, RelationReceipt
 from relatum.errors import Failure, Refusal
 from relatum.ledger import Ledger
 from tests.support import builders
@@ -123,9 +124,11 @@ def test_a_batch_is_decided_in_order_and_a_refusal_touches_no_neighbour(desk: De
     assert [2, 3, 4] == [one.commit_sequence for one in received(outcomes) if not isinstance(one, Refusal)]
 
 
-def received(outcomes: list[Receipt | Refusal | Failure]) -> list[Receipt | Refusal]:
+def received(
+    outcomes: list[Receipt | Refusal | Failure],
+) -> list[RecordReceipt | RelationReceipt | Refusal]:
     """Outcomes among which there is no failure."""
-    answers = [one for one in outcomes if not isinstance(one, Failure)]
+    answers = [one for one in outcomes if not isinstance(one, Failure | LinkReceipt)]
     assert len(outcomes) == len(answers)
     return answers
 

@@ -22,7 +22,7 @@ from relatum.core.commands import (
     ReviseRecord,
 )
 from relatum.core.ids import Author, Ref
-from relatum.core.receipts import Receipt, RecordReceipt
+from relatum.core.receipts import Receipt, RecordReceipt, RelationReceipt
 from relatum.core.records import RecordInput
 from relatum.core.relations import RelationInput
 from relatum.core.streams import RECORDS, RELATIONS, Stream
@@ -273,6 +273,7 @@ class Oracle:
             self._write_paper(receipt.record_id, operation, author, written)
             self.journals[RECORDS].tell_of_a_record(receipt)
         else:
+            assert isinstance(receipt, RelationReceipt)
             self._write_link(receipt.relation_id, operation, author, written)
             self.journals[RELATIONS].tell_of_a_relation(receipt, self.links[receipt.relation_id].given)
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from relatum import limits
-from relatum.core import queries
+from relatum.core import canonical, queries
 
 RECORD_ID = "0189dfa2-0000-7000-8000-0000000000aa"
 ENVELOPE = {
@@ -39,6 +39,18 @@ def test_limits_of_a_page_begin_at_one_and_end_at_their_maximum(kind: type[Any],
     assert getattr(decode(kind, **{member: 1}), member) == 1
     assert getattr(decode(kind, **{member: greatest}), member) == greatest
     assert is_refused(kind, **{member: greatest + 1})
+
+
+@pytest.mark.parametrize(
+    ("kind", "default"),
+    [
+        (queries.RecordFilter, {"order": "created_desc"}),
+        (queries.RelationFilter, {"order": "created_desc"}),
+        (queries.CompanyRecordFilter, {"order": "created_desc", "view": "retained"}),
+    ],
+)
+def test_a_default_spelled_out_is_the_same_query_for_a_cursor(kind: type[Any], default: dict[str, str]) -> None:
+    assert canonical.encode(decode(kind)) == canonical.encode(decode(kind, **default))
 
 
 @pytest.mark.parametrize("value", [True, 1.0, "1", [1]])

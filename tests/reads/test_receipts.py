@@ -193,6 +193,7 @@ def test_a_receipt_at_odds_with_its_event_is_not_answered(
 def _revision_key(partition: Staging, receipt: Receipt) -> bytes:
     if isinstance(receipt, RecordReceipt):
         return partition.keys.record_revision(receipt.record_id, receipt.revision)
+    assert isinstance(receipt, RelationReceipt)
     return partition.keys.relation_revision(receipt.relation_id, receipt.revision)
 
 
@@ -211,6 +212,7 @@ def _without_its_current_row(partition: Staging, receipt: Receipt) -> None:
     if isinstance(receipt, RecordReceipt):
         partition.delete(partition.keys.record(receipt.record_id))
     else:
+        assert isinstance(receipt, RelationReceipt)
         partition.delete(partition.keys.relation(receipt.relation_id))
 
 

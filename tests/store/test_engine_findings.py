@@ -16,7 +16,17 @@ from threading import Thread
 from time import sleep
 
 import pytest
-from rocksdict import DbClosedError, DBRecoveryMode, Options, Rdict, RdictIter, ReadOptions, WriteBatch, WriteOptions
+from rocksdict import (
+    AccessType,
+    DbClosedError,
+    DBRecoveryMode,
+    Options,
+    Rdict,
+    RdictIter,
+    ReadOptions,
+    WriteBatch,
+    WriteOptions,
+)
 
 from tests.store import children
 
@@ -261,6 +271,15 @@ def test_an_engine_litters_a_directory_that_it_then_refuses(tmp_path: Path) -> N
     with pytest.raises(Exception, match="does not exist"):
         Rdict(str(tmp_path / "missing"), options(create=False))
     assert {"LOCK", "LOG"} < {path.name for path in (tmp_path / "missing").iterdir()}
+
+
+def test_an_engine_that_is_opened_for_reading_writes_its_configuration(tmp_path: Path) -> None:
+    Rdict(str(tmp_path), options()).close()
+    configuration = tmp_path / "rocksdict-config.json"
+    configuration.write_text("")
+    reading = AccessType.read_only(error_if_log_file_exist=False)
+    Rdict(str(tmp_path), options(create=False), column_families={"default": options()}, access_type=reading).close()
+    assert configuration.read_text()
 
 
 def test_opening_without_raw_mode_spoils_a_raw_store(tmp_path: Path) -> None:

@@ -73,8 +73,8 @@ def test_a_store_that_lost_its_root_is_not_overwritten_by_a_new_one(tmp_path: Pa
     assert before == names(tmp_path)
 
 
-@pytest.mark.parametrize("damaged", ["CURRENT", "MANIFEST"])
-def test_an_engine_that_can_not_read_its_files_is_a_clear_refusal(tmp_path: Path, damaged: str) -> None:
+@pytest.mark.parametrize(("damaged", "reason"), [("CURRENT", "can't open the store"), ("MANIFEST", "the manifest")])
+def test_files_that_the_engine_can_not_read_are_a_clear_refusal(tmp_path: Path, damaged: str, reason: str) -> None:
     store = RocksStore.open(tmp_path, create=True)
     commit(store, {b"a": b"1"})
     store.close()
@@ -82,7 +82,7 @@ def test_an_engine_that_can_not_read_its_files_is_a_clear_refusal(tmp_path: Path
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
-    with pytest.raises(StoreUnavailable, match="can't open the store"):
+    with pytest.raises(StoreUnavailable, match=reason):
         RocksStore.open(tmp_path, create=False)
 
 

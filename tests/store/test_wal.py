@@ -11,13 +11,15 @@ from struct import pack
 from typing import NamedTuple
 
 import pytest
-from google_crc32c import value as crc32c
 
 from relatum.errors import StoreUnavailable
+from relatum.store.log_format import BLOCK_BYTES, HEADER_BYTES, Verdict
+from relatum.store.preflight import TornTail, repair_logs
 from relatum.store.rocks import RocksStore
-from relatum.store.wal import BLOCK_BYTES, HEADER_BYTES, TornTail, Verdict, repair_logs, scan_log
+from relatum.store.wal import scan_log
 from tests.store import children
 from tests.store.helpers import commit, rows_of
+from tests.store.log_bytes import FIRST, FULL, LAST, MIDDLE, UNKNOWN, batch, fragment
 
 GROUPS = 40
 
@@ -73,7 +75,7 @@ def in_padding(killed: Killed, place: int) -> bool:
 
 
 def test_the_log_of_a_killed_process_is_clean_and_opens_whole(killed: Killed, damaged: Path) -> None:
-    assert (Verdict.CLEAN, len(killed.log)) == scan_log(killed.log)
+    assert (Verdict.CLEAN, len(killed.log)) == scan_log(killed.log)[0]
     found, torn_tails = reopened(damaged)
     assert GROUPS == len(found)
     assert () == torn_tails
@@ -86,7 +88,7 @@ def test_a_log_cut_anywhere_keeps_every_whole_record(killed: Killed) -> None:
     for cut in {*places(killed, 100), *ends, *(end + 1 for end in ends[:-1]), *(end - 1 for end in ends[1:])}:
         intact = max(end for end in ends if end <= cut)
         verdict = Verdict.CLEAN if cut == intact or in_padding(killed, cut - 1) else Verdict.TORN
-        assert (verdict, intact) == scan_log(killed.log[:cut])
+        assert (verdict, intact) == scan_log(killed.log[:cut])[0]
 
 
 def test_one_flipped_bit_before_the_last_record_is_damage(killed: Killed) -> None:
@@ -94,7 +96,7 @@ def test_one_flipped_bit_before_the_last_record_is_damage(killed: Killed) -> Non
         flipped = bytearray(killed.log)
         flipped[place] ^= 1 << place % 8
         intact = max(end for end in killed.record_ends if end <= place)
-        assert (Verdict.DAMAGED, intact) == scan_log(bytes(flipped))
+        assert (Verdict.DAMAGED, intact) == scan_log(bytes(flipped))[0]
 
 
 @pytest.mark.parametrize("kind", ["zeroed", "random", "lost"])
@@ -103,7 +105,7 @@ def test_a_bad_sector_before_the_last_records_is_damage(killed: Killed, kind: st
     for place in places(killed, 20):
         sector = place // 512 * 512
         if 0 < sector <= killed.record_ends[-2] - 512:  # that the first records of a log are lost, no log can tell
-            assert Verdict.DAMAGED is scan_log(killed.log[:sector] + bad + killed.log[sector + 512 :]).verdict
+            assert Verdict.DAMAGED is scan_log(killed.log[:sector] + bad + killed.log[sector + 512 :])[0].verdict
 
 
 def test_a_torn_tail_is_cut_kept_and_reported_and_the_store_opens(killed: Killed, damaged: Path) -> None:
@@ -158,30 +160,16 @@ def test_a_torn_log_before_another_one_is_damage(damaged: Path, later: str) -> N
 
 def test_a_log_that_can_not_be_read_refuses_to_open(damaged: Path) -> None:
     (damaged / "999999.log").mkdir()
-    with pytest.raises(StoreUnavailable, match="can't read or repair"):
+    with pytest.raises(StoreUnavailable, match=r"can't read .*999999\.log"):
         RocksStore.open(damaged, create=False)
 
 
 def test_an_intact_record_of_an_unknown_kind_refuses_to_open(damaged: Path) -> None:
     path = log_of(damaged)
     with path.open("ab") as file:
-        file.write(fragment(130, b"of a later engine"))
+        file.write(fragment(UNKNOWN, b"of a later engine"))
     with pytest.raises(StoreUnavailable, match="unknown kind"):
         RocksStore.open(damaged, create=False)
-
-
-def fragment(kind: int, data: bytes) -> bytes:
-    body = bytes([kind]) + data
-    checksum = crc32c(body)
-    masked = ((checksum >> 15 | checksum << 17) + 0xA282EAD8) & 0xFFFFFFFF
-    return pack("<IH", masked, len(data)) + body
-
-
-def batch(number: int, rows: int = 1) -> bytes:
-    return pack("<QI", number, rows)
-
-
-FULL, FIRST, MIDDLE, LAST = 1, 2, 3, 4
 
 
 @pytest.mark.parametrize(
@@ -204,7 +192,7 @@ def test_fragments_out_of_sequence_are_judged_by_whether_a_record_begins_behind(
     kinds: list[int], verdict: Verdict, intact: int
 ) -> None:
     log = b"".join(fragment(kind, batch(number=7, rows=0)) for kind in kinds)
-    assert (verdict, intact * len(fragment(FULL, batch(7)))) == scan_log(log)
+    assert (verdict, intact * len(fragment(FULL, batch(7)))) == scan_log(log)[0]
 
 
 @pytest.mark.parametrize(
@@ -219,7 +207,7 @@ def test_fragments_out_of_sequence_are_judged_by_whether_a_record_begins_behind(
 )
 def test_batches_are_numbered_without_gaps(batches: list[bytes], verdict: Verdict) -> None:
     log = b"".join(fragment(FULL, data) for data in batches)
-    assert verdict is scan_log(log).verdict
+    assert verdict is scan_log(log)[0].verdict
 
 
 def test_the_number_of_a_batch_is_found_though_its_fragments_be_tiny() -> None:
@@ -228,8 +216,8 @@ def test_the_number_of_a_batch_is_found_though_its_fragments_be_tiny() -> None:
             fragment(kind, data) for kind, data in ((FIRST, second[:1]), (MIDDLE, second[1:9]), (LAST, second[9:]))
         )
 
-    assert Verdict.CLEAN is scan_log(log(batch(8) + b"rows")).verdict
-    assert Verdict.DAMAGED is scan_log(log(batch(9) + b"rows")).verdict
+    assert Verdict.CLEAN is scan_log(log(batch(8) + b"rows"))[0].verdict
+    assert Verdict.DAMAGED is scan_log(log(batch(9) + b"rows"))[0].verdict
 
 
 def test_the_engine_numbers_batches_without_gaps_whatever_they_hold(tmp_path: Path) -> None:
@@ -237,5 +225,5 @@ def test_the_engine_numbers_batches_without_gaps_whatever_they_hold(tmp_path: Pa
     for rows in ({b"a": b"1", b"b": None}, {}, {b"a": None}, {b"c": b"x" * 100_000, b"d": b""}, {}, {b"e": b""}):
         commit(store, rows)
     log = log_of(tmp_path).read_bytes()
-    assert (Verdict.CLEAN, len(log)) == scan_log(log)
+    assert (Verdict.CLEAN, len(log)) == scan_log(log)[0]
     store.close()

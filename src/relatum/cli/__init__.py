@@ -14,9 +14,14 @@ import click
 
 from relatum import __version__
 from relatum.cli.admin import admin
+from relatum.cli.backup import backup, restore
+from relatum.cli.compact import compact
 from relatum.cli.init import init
+from relatum.cli.process import hide_memory
 from relatum.cli.quickstart.command import quickstart
+from relatum.cli.rebuild import rebuild
 from relatum.cli.serve import serve
+from relatum.cli.verify import verify
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -37,7 +42,8 @@ def main() -> None:
 
     Each command has its own help, with examples: relatum serve --help
     """
+    hide_memory()
 
 
-for _command in (init, admin, serve, quickstart):
+for _command in (init, admin, serve, backup, restore, compact, verify, rebuild, quickstart):
     main.add_command(_command)

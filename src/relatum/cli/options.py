@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
@@ -52,5 +53,7 @@ def _type(kind: msgspec.inspect.Type) -> click.ParamType[Any]:
             return click.Choice([str(word) for word in words])
         case msgspec.inspect.StrType():
             return click.STRING
+        case msgspec.inspect.CustomType():
+            return click.Path(path_type=Path)
         case _:
             raise TypeError("no option is known for a setting of this type")

@@ -5,12 +5,20 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
 from relatum.cli.exits import told_in_one_line
 from relatum.cli.options import settings_options
-from relatum.settings import Settings, load
+from relatum.cli.process import FILES_RESERVED, room_for_connections
+from relatum.limits import MIB
+from relatum.settings import CONNECTIONS_MIN, Settings, load
+
+if TYPE_CHECKING:
+    from relatum.ledger import Ledger
+    from relatum.telemetry import Log
 
 
 @click.command()
@@ -51,11 +59,15 @@ def serve(directory: Path | None, config: Path | None, print_settings: bool, **o
 def _serve(settings: Settings) -> None:
     from relatum.clock import SystemClock
     from relatum.http import server
+    from relatum.http.operator import OperatorToken
     from relatum.judging import Ages
     from relatum.ledger import Ledger
     from relatum.telemetry import Log
 
     log = Log(sys.stderr, SystemClock().millis, settings.log_level)
+    settings = _fitted(settings, log)
+    token_file = settings.operator_token_file
+    token = None if token_file is None else OperatorToken.read(token_file)
     ledger = Ledger.open(
         settings.directory,
         log=log,
@@ -66,9 +78,32 @@ def _serve(settings: Settings) -> None:
             deadline_millis=settings.sweep_deadline_hours * 3_600_000,
         ),
     )
+    _hold_ballast(ledger, settings, log)
     try:
-        finished = server.serve(ledger, settings, log)
+        finished = server.serve(ledger, settings, log, operator_token=token)
     except server.AddressUnavailable as error:
         raise click.ClickException(str(error)) from error
     if not finished:
         raise click.ClickException("the time to drain was over before everything that ran had finished")
+
+
+def _fitted(settings: Settings, log: Log) -> Settings:
+    """The settings with no more connections than the system has descriptors for: the engine must never lack one."""
+    room = room_for_connections()
+    if room < CONNECTIONS_MIN:
+        least = FILES_RESERVED + CONNECTIONS_MIN
+        raise click.ClickException(f"the limit on open files is too low for a server, which needs {least} (ulimit -n)")
+    if room >= settings.connections_max:
+        return settings
+    log.warning("the limit on open files leaves less room for connections than was set", connections_max=room)
+    return replace(settings, connections_max=room)
+
+
+def _hold_ballast(ledger: Ledger, settings: Settings, log: Log) -> None:
+    """Room for an orderly stop, if the disk has it; a server without starts all the same."""
+    assert ledger.upkeep is not None, "what lies in a directory has files"
+    ballast = ledger.upkeep.ballast
+    ballast.take(settings.ballast_mib * MIB)
+    ledger.metrics.ballast_bytes.set_function(lambda: ballast.held_bytes)
+    if settings.ballast_mib and not ballast.held_bytes:
+        log.warning("the disk has no room to spare for the ballast", ballast_mib=settings.ballast_mib)

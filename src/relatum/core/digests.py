@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from blake3 import blake3
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from relatum.core.candidates import Words
 from relatum.core.canonical import encode
@@ -67,7 +67,22 @@ def record_digest(canonical: bytes) -> bytes:
 
 def payload_digest(row: PayloadRow) -> bytes:
     """Salted digest of an erasable value."""
-    return _digest(b"payload", encode(row))
+    return stored_payload_digest(encode(row))
+
+
+def stored_payload_digest(body: bytes) -> bytes:
+    """The same of the canonical bytes that it is stored as."""
+    return _digest(b"payload", body)
+
+
+def store_key_digest(store_key: bytes) -> bytes:
+    """Digest of the store's key, kept beside it."""
+    return _digest(b"store-key", store_key)
+
+
+def credential_digest(stored: bytes) -> bytes:
+    """Digest of a credential as it is stored, by which the row that leads to it knows it again."""
+    return _digest(b"credential", stored)
 
 
 def link_command_digest(operation: LinkOperation) -> str:
@@ -105,7 +120,9 @@ def checkpoint_digest(workspace: str, stream: Stream, checkpoint: Checkpoint) ->
 
 
 def _members_without(value: Struct, name: str) -> dict[str, object]:
-    return {field: getattr(value, field) for field in value.__struct_fields__ if field != name}
+    members = asdict(value)
+    del members[name]
+    return members
 
 
 def receipt_digest(
@@ -159,6 +176,11 @@ def said_digest(content: str, source_hash: str | None) -> bytes:
 def adjacency_digest(entry: bytes) -> int:
     """An adjacency entry as a 256-bit number, to be summed modulo 2**256 whatever the order."""
     return int.from_bytes(_digest(b"adjacency", entry), "big")
+
+
+def row_number(row: bytes) -> int:
+    """Key and body of a row as a 256-bit number, to be summed modulo 2**256 whatever the order: for verification."""
+    return int.from_bytes(_digest(b"row", row), "big")
 
 
 def baseline_digest(workspace: str, stream: Stream, journal_id: str) -> bytes:

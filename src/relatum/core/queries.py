@@ -24,6 +24,7 @@ from relatum.core.wire import Closed, Sparse, Uuid, canonical_uuid, check_u64
 Order = Literal["created_asc", "created_desc"]
 NEWEST_FIRST: Order = "created_desc"
 RecordsView = Literal["retained", "current"]
+RETAINED: RecordsView = "retained"
 
 
 def _bounded(greatest: int, default: int) -> Meta:
@@ -52,8 +53,8 @@ class PageFilter(Sparse, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         _check_limit(self.limit, limits.PAGE_LIMIT_MAX)
         _check_limit(self.scan_limit, limits.SCAN_LIMIT_MAX)
-        if self.order is None:
-            force_setattr(self, "order", NEWEST_FIRST)
+        if self.order in (None, NEWEST_FIRST):
+            force_setattr(self, "order", NEWEST_FIRST)  # the very object of the default, or cursors would tell
 
     @property
     def entries_max(self) -> int:
@@ -94,12 +95,12 @@ class RecordFilter(PageFilter, frozen=True, kw_only=True):
 class CompanyRecordFilter(RecordFilter, frozen=True, kw_only=True):
     """Filter of the company's `records/query`: all retained records by default, or only those eligible now."""
 
-    view: RecordsView | None = "retained"
+    view: RecordsView | None = RETAINED
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.view is None:
-            force_setattr(self, "view", "retained")
+        if self.view in (None, RETAINED):
+            force_setattr(self, "view", RETAINED)
 
 
 class RelationFilter(PageFilter, frozen=True, kw_only=True):

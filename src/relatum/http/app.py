@@ -24,18 +24,34 @@ from relatum.http.services import Services
 _NO_ROUTE: Final = "(none)"
 """Stands for the route in metrics where there is none: a path that a client made up is no label."""
 
+_WATCHED: Final = frozenset({"/health", "/ready", "/metrics"})
 
-def application(routes: Iterable[AnyRoute], services: Services) -> Router:
-    """What serves `routes`."""
+
+def application(
+    routes: Iterable[AnyRoute], services: Services, operating: Mapping[str, ASGIApp] | None = None
+) -> Router:
+    """What serves `routes`, and to an operator the endpoints `operating`, which are no part of the contract."""
     methods: dict[str, dict[str, ASGIApp]] = defaultdict(dict)
     for route in routes:
         methods[route.path] |= _endpoints(route, services)
+    for path, endpoint in (operating or {}).items():
+        methods[path]["POST"] = endpoint
     paths = {path: _Methods(endpoints, services) for path, endpoints in methods.items()}
     exact = {path: endpoint for path, endpoint in paths.items() if "{" not in path}
     patterns = [PatternRoute(path, endpoint) for path, endpoint in paths.items() if "{" in path]
     return Router(
         [_ExactPaths(exact), *patterns], redirect_slashes=False, default=_Refusing(errors.NOT_FOUND, services)
     )
+
+
+def while_busy(app: ASGIApp, services: Services) -> ASGIApp:
+    """What serves when there is no room for more work: those who watch the server are answered, all others refused."""
+    refusing = _Refusing(errors.BUSY, services)
+
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        await (app if scope["path"] in _WATCHED else refusing)(scope, receive, send)
+
+    return serve
 
 
 def _endpoints(route: AnyRoute, services: Services) -> Mapping[str, ASGIApp]:

@@ -28,4 +28,4 @@ def refusal_now(view: LedgerView, was: Credential, scope: Scope, *needed: Capabi
 
 def _secret_revision(credential: Credential) -> int:
     """The revision at which the credential got its present secret."""
-    return max(event.revision for event in credential.history if event.action in _NEW_SECRET)
+    return next(event.revision for event in reversed(credential.history) if event.action in _NEW_SECRET)

@@ -8,7 +8,6 @@ connection's own buffer; a chunk that is not taken in time cuts the connection.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from time import monotonic
 from typing import Final, NamedTuple
 
@@ -21,7 +20,8 @@ from relatum.core.streams import Stream
 from relatum.errors import Failure, Refusal
 from relatum.http import events
 from relatum.http.authority import refusal_now
-from relatum.http.responses import ABORT, ALWAYS
+from relatum.http.departure import cut, end_on_departure
+from relatum.http.responses import ALWAYS
 from relatum.http.services import Call, partition_of
 from relatum.http.slots import Lease
 from relatum.http.watches import Watch
@@ -36,7 +36,6 @@ _START: Final = {
     "headers": [(b"content-type", events.MEDIA_TYPE.encode()), *ALWAYS],
 }
 _END: Final = {"type": "http.response.body", "body": b"", "more_body": False}
-_DEPARTURE_SECONDS_MAX: Final = 5.0
 
 
 class Found(NamedTuple):
@@ -75,17 +74,17 @@ class Follower:
         own = digests.workspace_id(self._partition)
         with self._lease, self._services.watches.watch(own, company) as watch:
             watch.ring()  # something may have moved since the first page was read
-            departure = asyncio.create_task(_end_on_departure(receive, watch))
+            departure = asyncio.create_task(end_on_departure(receive, watch))
             try:
                 await self._send(send, _START)
                 await self._follow(watch, send)
                 await self._send(send, _END)
             except SlowReader:
                 self._services.log.warning("a follower was cut that did not take what it was sent")
-                await _cut(scope, departure)
+                await cut(scope, departure)
             except (Failure, asyncio.CancelledError) as cause:
                 self._services.log.failure("a stream was cut", cause)
-                await _cut(scope, departure)
+                await cut(scope, departure)
             finally:
                 departure.cancel()
 
@@ -153,20 +152,3 @@ class Follower:
                 await send(message)
         except TimeoutError:
             raise SlowReader from None
-
-
-async def _end_on_departure(receive: Receive, watch: Watch) -> None:
-    """Ends the watch of a client that has gone."""
-    while (await receive())["type"] != "http.disconnect":
-        pass
-    watch.end()
-
-
-async def _cut(scope: Scope, departure: asyncio.Task[None]) -> None:
-    """Drops the connection: a client that does not read would keep an orderly end waiting for ever."""
-    extension = scope.get("extensions", {}).get(ABORT)
-    if extension is not None:
-        extension["now"]()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_DEPARTURE_SECONDS_MAX):
-                await asyncio.shield(departure)

@@ -1,35 +1,61 @@
-"""uvicorn's HTTP/1.1 protocol with the bounds it lacks: on the size of a request's head, on the time a request takes.
+"""uvicorn's HTTP/1.1 protocol with the bounds it lacks (docs/security.md).
 
-Always holds: of a head that is not complete no more than `HEAD_BYTES_MAX` and one read of the socket are kept. A
-connection is closed on which a request has begun and is not complete within `request_seconds`, and one on which none
-begins for as long. How long an answer takes is no concern of this module.
+Always holds, of one connection:
+
+* of a head no more is kept than `HEAD_BYTES_MAX`; of whatever else surrounds a body, one read of the socket more;
+  fields that follow a body are no header fields and are thrown away;
+* a request that has begun is complete within `request_seconds`, and where none has begun, one begins within as long;
+* what is sent is taken within `answer_seconds`, counted from when the client falls behind;
+* no more than `AHEAD_MAX` requests wait for the answer to an earlier one;
+* answers come in the order of their requests, the refusal of what is no request after all of them.
+
+How long an answer takes to be made is no concern of this module.
 """
 
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+import httptools
+from starlette.types import ASGIApp
 from uvicorn.config import Config
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from relatum.errors import Refusal, invalid
+from relatum.errors import Refusal, invalid, refusal
 from relatum.http import errors
+from relatum.http.connections import Cause, Connections
+from relatum.http.deadline import Deadline
 from relatum.http.responses import ABORT
+from relatum.telemetry import Metrics
 
 HEAD_BYTES_MAX: Final = 64 * 1024
+AHEAD_MAX: Final = 64
+LINGER_SECONDS: Final = 2.0
+"""How long a client that is told to go may still send, so that it gets to read why."""
 
-_REASONS: Final = {400: b"Bad Request", 431: b"Request Header Fields Too Large"}
+_REASONS: Final = {400: b"Bad Request", 431: b"Request Header Fields Too Large", 503: b"Service Unavailable"}
 _NOT_HTTP: Final = invalid("the bytes are not an HTTP/1.1 request")
 _TOO_SLOW: Final = invalid("the request did not arrive in time")
 _HEAD_TOO_LARGE: Final = Refusal("invalid_request", "the head of the request is too large", 431)
+_TOO_FAR_AHEAD: Final = refusal("retrieval_busy", "too many requests wait on this connection; try again")
+
+
+class Bounds(NamedTuple):
+    """What the connections of one server share. `busy` answers requests for which there is no room."""
+
+    connections: Connections
+    metrics: Metrics
+    busy: ASGIApp
+    request_seconds: float
+    answer_seconds: float
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """One connection: one request is arriving at most, so there is one deadline at most."""
+    """One connection. Whoever serves makes a subclass with its `bounds`."""
 
-    request_seconds: float = 30.0
+    bounds: Bounds
 
     def __init__(
         self,
@@ -39,87 +65,203 @@ class BoundedProtocol(HttpToolsProtocol):
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
-        self._deadline: asyncio.TimerHandle | None = None
         self._arriving = False  # a request has begun and is not complete
         self._in_head = False  # nor is its head
-        self._head_bytes = 0
+        self._unanswered = 0  # requests with a complete head
+        self._surroundings_bytes = 0  # of a head, or around a body, since it began or since the last byte of the body
+        self._counted_anew = 0  # how often, within the present read
         self._fault = _NOT_HTTP  # what to answer if the parser gives up
+        self._parting = False  # nothing more is read
+        self._last_words: Refusal | None = None
+        self._request = Deadline(self.loop, self.bounds.request_seconds, self._not_sent)
+        self._answer = Deadline(self.loop, self.bounds.answer_seconds, self._not_taken)
+        self._linger = Deadline(self.loop, LINGER_SECONDS, self._abort)
+
+    # The connection
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # uvicorn narrows it too
         """A client is there and has so long for its first request."""
         super().connection_made(transport)
-        self._watch()
+        self._request.start()
+        self.bounds.connections.take(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The client is gone."""
-        self._unwatch()
+        self.bounds.connections.let_go(self)
+        for deadline in (self._request, self._answer, self._linger):
+            deadline.stop()
         super().connection_lost(exc)
+
+    def eof_received(self) -> None:
+        """A client that closes its side has gone: the other side follows."""
+        self._answer.start()
+
+    def drop(self, cause: Cause) -> None:
+        """End at once; what was not taken is lost."""
+        self.bounds.metrics.connections_dropped(cause).inc()
+        self._abort()
+
+    def pause_writing(self) -> None:
+        """The client falls behind in taking what is sent."""
+        super().pause_writing()
+        self._answer.start()
+        self.bounds.connections.waits(self)
+
+    def resume_writing(self) -> None:
+        """It has caught up."""
+        super().resume_writing()
+        if not self.transport.is_closing():
+            self._answer.stop()
+        if self._unanswered:
+            self.bounds.connections.works(self)
+
+    def timeout_keep_alive_handler(self) -> None:
+        """No further request came in time."""
+        self._close()
+
+    def shutdown(self) -> None:
+        """The server stops: what runs is finished."""
+        super().shutdown()
+        if self.transport.is_closing():
+            self._close()
+
+    # Reading
 
     def data_received(self, data: bytes) -> None:
         """Parse what arrived, then see whether there is more to wait for."""
-        was_in_head = self._in_head
-        super().data_received(data)
-        if self.transport.is_closing():
+        was_arriving = self._arriving
+        if self._parting or not self._parsed(data):
             return
-        if was_in_head and self._in_head:
-            # A head that began within `data` counts from the next read on: what lay before it is unknown.
-            self._head_bytes += len(data)
-            if self._head_bytes > HEAD_BYTES_MAX:
+        if self._arriving and (self._counted_anew == 0 or self._is_one_head(was_arriving)):
+            # What else began within `data` counts from the next read on: what lay before it is unknown.
+            self._surroundings_bytes += len(data)
+            if self._surroundings_bytes > HEAD_BYTES_MAX:
                 self._refuse(_HEAD_TOO_LARGE)
                 return
-        if self._arriving or (self.timeout_keep_alive_task is None and not self._answering()):
-            self._watch()
+        if self._arriving or (self.timeout_keep_alive_task is None and not self._unanswered):
+            self._request.start()
+
+    def _parsed(self, data: bytes) -> bool:
+        """Whether the connection goes on behind `data`."""
+        self._unset_keepalive_if_required()
+        self._counted_anew = 0
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            pass  # no other protocol is spoken: the request is answered like any other
+        except httptools.HttpParserError:
+            self._refuse(self._fault)
+        return not self._parting and not self.transport.is_closing()
 
     def on_message_begin(self) -> None:
         """The first byte of a request."""
         super().on_message_begin()
         self.scope["extensions"] = {ABORT: {"now": self.transport.abort}}
         self._arriving = self._in_head = True
-        self._head_bytes = 0
+        self._count_anew()
 
     def on_headers_complete(self) -> None:
-        """The head is complete; if it is too large, the parser is told to give up."""
+        """The head is complete; if it asks for too much, the parser is told to give up."""
         if len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > HEAD_BYTES_MAX:
             self._fault = _HEAD_TOO_LARGE
             raise ValueError(_HEAD_TOO_LARGE.message)
+        if len(self.pipeline) >= AHEAD_MAX:
+            self._fault = _TOO_FAR_AHEAD
+            raise ValueError(_TOO_FAR_AHEAD.message)
         self._in_head = False
+        self._unanswered += 1
+        self.app = self.bounds.busy if self.bounds.connections.busy else self.config.loaded_app
         super().on_headers_complete()
+        self.headers = []  # IMPORTANT: fields that follow the body must not get among those of the request
+
+    def on_body(self, body: bytes) -> None:
+        """A part of the body."""
+        self._count_anew()
+        super().on_body(body)
 
     def on_message_complete(self) -> None:
         """The last byte of a request."""
         self._arriving = False
-        self._unwatch()
+        self._request.stop()
+        if self._unanswered:
+            self.bounds.connections.works(self)
         super().on_message_complete()
 
-    def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP request, and close."""
-        self._refuse(self._fault)
+    def _is_one_head(self, was_arriving: bool) -> bool:
+        """Whether all that was read is the beginning of one request's head."""
+        return self._in_head and not was_arriving and self._counted_anew == 1
 
-    def _answering(self) -> bool:
-        cycle: RequestResponseCycle | None = self.cycle  # None before the first request, whatever uvicorn declares
-        return cycle is not None and not cycle.response_complete
+    def _count_anew(self) -> None:
+        self._surroundings_bytes = 0
+        self._counted_anew += 1
 
-    def _watch(self) -> None:
-        if self._deadline is None:
-            self._deadline = self.loop.call_later(self.request_seconds, self._expire)
+    # Answering
 
-    def _unwatch(self) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
-
-    def _expire(self) -> None:
-        self._deadline = None
-        if self.pipeline or (self._in_head and self._answering()):
-            self._watch()  # an earlier request is being answered, and this one could not be read on
-        elif self._arriving and (self._in_head or not self.cycle.response_started):
-            self._refuse(_TOO_SLOW)
-        else:
-            self.transport.close()
+    def on_response_complete(self) -> None:
+        """An answer was given in whole to the connection."""
+        self._unanswered -= 1
+        super().on_response_complete()
+        if self._unanswered == 0:
+            self.bounds.connections.waits(self)
+            if self._parting:
+                self._take_leave()
+        if self.transport.is_closing():
+            self._close()
 
     def _refuse(self, refusal: Refusal) -> None:
-        self.transport.write(_response(refusal))
+        """Read nothing more; refuse what is arriving as soon as every request before it is answered, then close."""
+        self._parting = True
+        self._request.stop()
+        if not self._arriving or self._in_head or self._withdrawn():
+            self._last_words = refusal
+        if self._unanswered == 0:
+            self._take_leave()
+
+    def _withdrawn(self) -> bool:
+        """Take back the request whose body is arriving; whether it is not being answered yet."""
+        cycle = self.cycle
+        if cycle.response_started:
+            return False
+        if self.pipeline:
+            self.pipeline.popleft()
+        cycle.disconnected = True
+        cycle.message_event.set()
+        self._unanswered -= 1
+        return True
+
+    def _take_leave(self) -> None:
+        if self.transport.is_closing():
+            return
+        if self._last_words is None:
+            self._close()
+            return
+        self.bounds.metrics.refusals(self._last_words.code).inc()
+        self.transport.write(_response(self._last_words))
+        self.transport.write_eof()
+        self.flow.resume_reading()
+        self._linger.start()
+
+    def _close(self) -> None:
+        """Close once the client has taken what was sent, but don't wait for ever."""
         self.transport.close()
+        self._answer.start()
+
+    # Time
+
+    def _not_sent(self) -> None:
+        own = 1 if self._arriving and not self._in_head else 0
+        if self._unanswered > own:
+            self._request.start()  # an earlier request is being answered, and this one could not be read on
+        elif self._arriving:
+            self._refuse(_TOO_SLOW)
+        else:
+            self._close()
+
+    def _not_taken(self) -> None:
+        self.drop("unread")
+
+    def _abort(self) -> None:
+        self.transport.abort()
 
 
 def _response(refusal: Refusal) -> bytes:

@@ -10,27 +10,30 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
-import logging
 import signal
 import socket
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Final, TextIO
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from relatum.errors import StorageFailure
-from relatum.http.app import application
+from relatum.http.app import application, while_busy
+from relatum.http.connections import Connections
+from relatum.http.libraries import told_in, unhandled_in
 from relatum.http.openapi.document import document
 from relatum.http.openapi.page import page
-from relatum.http.protocol import BoundedProtocol
+from relatum.http.operator import Operating, OperatorToken
+from relatum.http.protocol import BoundedProtocol, Bounds
 from relatum.http.services import Pages, Services, StreamBounds
 from relatum.http.sweeper import sweep_for_ever
 from relatum.http.table import METRICS_ROUTE, ROUTES
 from relatum.ledger import Ledger
 from relatum.settings import Settings
-from relatum.telemetry import LibraryLog, Log
+from relatum.telemetry import Log
+from relatum.verify.scrub import scrubbing
 
 BACKLOG: Final = 1024
 KEEP_ALIVE_SECONDS: Final = 75
@@ -41,14 +44,20 @@ THREAD_SWITCH_SECONDS: Final = 0.0001
 threads adds as much to every answer."""
 
 _STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
-_LIBRARIES: Final = ("uvicorn", "asyncio")
 
 
 class AddressUnavailable(Exception):
     """The address to listen on can't be had. The message is for the operator."""
 
 
-def serve(ledger: Ledger, settings: Settings, log: Log, *, announce: TextIO = sys.stdout) -> bool:
+def serve(
+    ledger: Ledger,
+    settings: Settings,
+    log: Log,
+    *,
+    operator_token: OperatorToken | None = None,
+    announce: TextIO = sys.stdout,
+) -> bool:
     """Serve `ledger` until SIGTERM or SIGINT, then drain and close it; to be called from the main thread.
 
     Writes one line with the address to `announce` once it is ready. Answers whether everything that ran was finished
@@ -56,12 +65,18 @@ def serve(ledger: Ledger, settings: Settings, log: Log, *, announce: TextIO = sy
     """
     sys.setswitchinterval(THREAD_SWITCH_SECONDS)
     services = services_of(ledger, settings, log)
+    operating = _operating(operator_token, services)
     try:
         with contextlib.ExitStack() as stack:
-            stack.enter_context(_libraries_told(log))
+            stack.enter_context(told_in(log))
+            stack.enter_context(scrubbing(ledger.view, ledger.metrics, log, ledger.clock, settings.scrub_hours))
+            connections = Connections(settings.connections_max, ledger.metrics)
             servers = [
-                _Server(_config(app, settings), stack.enter_context(_listener(settings.host, port)))
-                for app, port in _applications(services, settings)
+                _Server(
+                    _config(app, _bounds(app, connections, services, settings), settings),
+                    stack.enter_context(_listener(settings.host, port)),
+                )
+                for app, port in _applications(services, settings, operating)
             ]
             sweep_seconds = 60.0 * settings.sweep_interval_minutes
             finished = _run(servers, services, sweep_seconds, lambda: _announce(servers, announce, log))
@@ -85,19 +100,37 @@ def services_of(ledger: Ledger, settings: Settings, log: Log) -> Services:
     )
 
 
-def _applications(services: Services, settings: Settings) -> list[tuple[ASGIApp, int]]:
+def _operating(token: OperatorToken | None, services: Services) -> Mapping[str, ASGIApp]:
+    """What is served to an operator: nothing without a token."""
+    upkeep = services.ledger.upkeep
+    return {} if token is None or upkeep is None else Operating(token, upkeep, services).endpoints()
+
+
+def _applications(
+    services: Services, settings: Settings, operating: Mapping[str, ASGIApp]
+) -> list[tuple[ASGIApp, int]]:
     """What is served, and on which port."""
     if settings.metrics_port is None:
-        return [(application((*ROUTES, METRICS_ROUTE), services), settings.port)]
+        return [(application((*ROUTES, METRICS_ROUTE), services, operating), settings.port)]
     return [
-        (application(ROUTES, services), settings.port),
+        (application(ROUTES, services, operating), settings.port),
         (application((METRICS_ROUTE,), services), settings.metrics_port),
     ]
 
 
-def _config(app: ASGIApp, settings: Settings) -> uvicorn.Config:
+def _bounds(app: ASGIApp, connections: Connections, services: Services, settings: Settings) -> Bounds:
+    return Bounds(
+        connections,
+        services.metrics,
+        busy=while_busy(app, services),
+        request_seconds=settings.body_timeout_seconds,
+        answer_seconds=settings.answer_timeout_seconds,
+    )
+
+
+def _config(app: ASGIApp, bounds_of_all: Bounds, settings: Settings) -> uvicorn.Config:
     class Protocol(BoundedProtocol):
-        request_seconds = float(settings.body_timeout_seconds)
+        bounds = bounds_of_all
 
     return uvicorn.Config(
         app,
@@ -167,6 +200,7 @@ def _run(servers: Sequence[_Server], services: Services, sweep_seconds: float, r
 
     async def main() -> None:
         loop = asyncio.get_running_loop()
+        loop.set_exception_handler(unhandled_in(services.log))
         for number in _STOP_SIGNALS:
             loop.add_signal_handler(number, stop)
         running = asyncio.gather(*(server.run_on_listener() for server in servers))
@@ -206,19 +240,6 @@ def _announce(servers: Sequence[_Server], stream: TextIO, log: Log) -> None:
         log.info("listening", address=server.address, serves=serves)
     stream.write(f"relatum listening on {servers[0].address}\n")
     stream.flush()
-
-
-@contextlib.contextmanager
-def _libraries_told(log: Log) -> Generator[None, None, None]:
-    """What the libraries say goes where everything else goes."""
-    handler = LibraryLog(log)
-    for name in _LIBRARIES:
-        logging.getLogger(name).addHandler(handler)
-    try:
-        yield
-    finally:
-        for name in _LIBRARIES:
-            logging.getLogger(name).removeHandler(handler)
 
 
 def _close(ledger: Ledger, timeout_seconds: float, log: Log) -> bool:

@@ -29,8 +29,8 @@ class Watch:
         self.ended = True
         self.ring()
 
-    async def moved(self, seconds: float) -> bool:
-        """Waits until something may have moved since the last call, at most so long; whether it did."""
+    async def moved(self, seconds: float | None) -> bool:
+        """Waits until something may have moved since the last call, at most so long if given; whether it did."""
         try:
             async with asyncio.timeout(seconds):
                 await self._rung.wait()

@@ -23,9 +23,8 @@ from relatum.core.streams import Stream
 from relatum.core.wire import U64, Closed, DigestHex, Millis
 from relatum.errors import Refusal, Refused, StorageInconsistency, invalid
 from relatum.reads.company import Entered, entered
-from relatum.store import checkpoints, rows
+from relatum.store import checkpoints, newest, rows
 from relatum.store.journal import Journal
-from relatum.store.keys import beyond
 from relatum.store.partition import PartitionReader
 from relatum.store.view import LedgerView
 
@@ -105,13 +104,13 @@ def _workspaces(view: LedgerView, company_id: str, place: _Place | None) -> Iter
 
 def _checkpoints(reader: PartitionReader, stream: Stream, after: bytes | None) -> Iterator[tuple[bytes, Checkpoint]]:
     """The checkpoints of a stream, each with its key among them, strictly after `after`."""
-    prefix = reader.keys.checkpoints(stream)
-    start = prefix if after is None else prefix + after + b"\0"
-    for key, row in reader.reader.scan(start, beyond(prefix)):
-        found = rows.CHECKPOINT.decode(rows.unseal(key, row)).checkpoint
-        if found != checkpoints.current(reader, stream, found.author.subject_id, found.consumer_id):
+    current, revisions = reader.keys.checkpoints(stream), reader.keys.checkpoint_revisions(stream)
+    for key, body in newest.walk(reader.reader, current, revisions, after, reverse=False):
+        found = rows.CHECKPOINT.decode(body).checkpoint
+        owner = found.author.subject_id, found.consumer_id
+        if key != digests.consumer_key(*owner) or found != checkpoints.current(reader, stream, *owner):
             raise StorageInconsistency("a checkpoint is stored under a foreign key")
-        yield key[len(prefix) :], found
+        yield key, found
 
 
 class _Lag:

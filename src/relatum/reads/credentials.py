@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 from relatum import limits
 from relatum.core.access import Credential
+from relatum.core.canonical import encode
 from relatum.core.wire import Closed, Uuid
 from relatum.store.partition import PartitionReader
 
@@ -18,8 +17,16 @@ class CredentialPage(Closed, frozen=True, kw_only=True):
 
 
 def page(partition: PartitionReader, limit: int | None = None, after: str | None = None) -> CredentialPage:
-    """At most `limit` (1 to 100, default 25) credentials of the company whose partition this is, after `after`."""
+    """At most `limit` (1 to 100, default 25) credentials of the company whose partition this is, after `after`.
+
+    Fewer where their histories are so long that more would pass the bound on bytes.
+    """
     entries_max = limit or limits.CREDENTIALS_PAGE_DEFAULT
-    found = [stored.credential for stored in islice(partition.credentials(after), entries_max + 1)]
-    credentials = tuple(found[:entries_max])
-    return CredentialPage(credentials=credentials, next_after=credentials[-1].id if len(found) > entries_max else None)
+    found: list[Credential] = []
+    room = limits.CREDENTIALS_PAGE_BYTES_MAX
+    for stored in partition.credentials(after):
+        room -= len(encode(stored))
+        if len(found) == entries_max or (found and room < 0):
+            return CredentialPage(credentials=tuple(found), next_after=found[-1].id)
+        found.append(stored.credential)
+    return CredentialPage(credentials=tuple(found), next_after=None)

@@ -1,32 +1,38 @@
-"""A data directory as a whole: the engine's store, its format, its position, and its watermark.
+"""A data directory as a whole (`relatum.store.layout`): the engine's store, its format, its position, its watermark.
 
-    DIRECTORY/engine      the engine's files
-    DIRECTORY/watermark   how far the store had come when it last answered: the proof that nothing is lost
+Opening refuses, with a message for the operator, a directory that is missing, in use, of another format, or that lacks
+anything that was acknowledged.
 
-Opening refuses, with a message for the operator, a directory that is missing, in use, of another format, or behind
-its watermark.
+Always holds: a store that is refused is as it was. Whatever would refuse it is found out by reading, before the engine
+is let at the files, so that files which an operator puts back are taken up again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Self
+from threading import Lock
+from typing import Final, Self
 
 from relatum import failpoints
 from relatum.entropy import Entropy, SystemEntropy
-from relatum.errors import StorageInconsistency, StoreUnavailable
-from relatum.store import keys, rows
-from relatum.store.kv import KeyValue, View
+from relatum.errors import StorageFailure, StorageInconsistency, StoreUnavailable
+from relatum.store import keys, layout, rows
+from relatum.store.directory import holds_store
+from relatum.store.files import make_directory
+from relatum.store.kv import KeyValue, Reader, View
 from relatum.store.memory import MemoryStore
-from relatum.store.rocks import RocksStore
+from relatum.store.preflight import TornTail
+from relatum.store.rocks import RocksStore, reading
+from relatum.store.tips import verify_tips
+from relatum.store.upkeep import Upkeep, clear_leftovers
 from relatum.store.view import store_body
-from relatum.store.wal import TornTail
 from relatum.store.watermark import WatermarkFile
 
-FORMAT_VERSION = 1
-ENGINE_NAME = "engine"
-WATERMARK_NAME = "watermark"
+FORMAT_VERSION = 2
+ENGINE_NAME: Final = layout.ENGINE_NAME
+WATERMARK_NAME: Final = layout.WATERMARK_NAME
 
 START = rows.Position(position=0, committed_at_millis=0, digest=bytes(32))
 
@@ -41,6 +47,7 @@ class Database:
         form: rows.Format,
         position: rows.Position,
         torn_tails: tuple[TornTail, ...] = (),
+        directory: Path | None = None,
     ) -> None:
         self.torn_tails = torn_tails
         """What opening cut off the write-ahead log: remains of a group that nobody was told of."""
@@ -48,35 +55,82 @@ class Database:
         self.store_key = form.store_key
         self.position = position
         self._watermark = watermark
+        self._committing = Lock()
+        self._doubtful = False  # whether a commit has failed
+        self.upkeep: Upkeep | None = None
+        """None where there are no files."""
+        if directory is not None and isinstance(store, RocksStore):
+            self.upkeep = Upkeep(directory, store, self._committing, self._certain_position)
         store.publish(position)
 
     @classmethod
     def open(cls, directory: Path, *, create: bool) -> Self:
         """Opens the database in `directory`; if there is none and `create` is set, makes one.
 
-        Raises StoreUnavailable with a message for the operator.
+        Raises StoreUnavailable with a message for the operator; the store is then as it was.
         """
-        if create:
-            _make(directory)
-        elif not (directory / ENGINE_NAME).is_dir():
-            raise StoreUnavailable(f"no relatum store in {directory}; make one with: relatum init {directory}")
-        store = RocksStore.open(directory / ENGINE_NAME, create=create)
         try:
-            form = _format(store, create=create)
-            failpoints.reach("open.formatted")
-            position = _position(store)
-            watermark = WatermarkFile.open(directory / WATERMARK_NAME, create=position.position == 0)
-            _require_nothing_lost(position, watermark)
-            failpoints.reach("open.marked")
-            opened = cls(store, watermark, form, position, store.torn_tails)
-            failpoints.reach("open.published")
-            return opened
+            if create:
+                _make(directory)
+            elif not (directory / ENGINE_NAME).is_dir():
+                raise StoreUnavailable(f"no relatum store in {directory}; make one with: relatum init {directory}")
+            if holds_store(directory / ENGINE_NAME):
+                clear_leftovers(directory)
+                _require_servable(directory)
+            return cls._open(directory, create=create)
         except StorageInconsistency as error:
-            store.close()
-            raise StoreUnavailable(f"the store in {directory} is damaged: {error}; restore a backup") from error
+            raise StoreUnavailable(
+                f"the store in {directory} is damaged: {error}. Nothing has been changed; restore a backup with: "
+                "relatum restore"
+            ) from error
+        except StorageFailure as error:
+            raise StoreUnavailable(f"the disk failed while the store in {directory} was opened: {error}") from error
+        except OSError as error:
+            raise StoreUnavailable(f"can't open the store in {directory}: {error.strerror}") from error
+
+    @classmethod
+    def _open(cls, directory: Path, *, create: bool) -> Self:
+        store = RocksStore.open(directory / ENGINE_NAME, create=create)
+
+        def watermark(blank: bool) -> WatermarkFile:
+            return WatermarkFile.open(directory / WATERMARK_NAME, create=blank)
+
+        try:
+            return cls.on(store, watermark, create=create, torn_tails=store.torn_tails, directory=directory)
         except BaseException:
             store.close()
             raise
+
+    @classmethod
+    def on(
+        cls,
+        store: KeyValue,
+        open_watermark: Callable[[bool], WatermarkFile],
+        *,
+        create: bool,
+        entropy: Entropy | None = None,
+        torn_tails: tuple[TornTail, ...] = (),
+        directory: Path | None = None,
+    ) -> Self:
+        """Opens the database that lies in `store`, whatever kind of store that is; all that `open` checks is checked.
+
+        `open_watermark` is told whether the store is blank, so that its watermark may be made. Raises StoreUnavailable
+        and StorageInconsistency; the store stays open.
+        """
+        form = _format(store, create=create, entropy=entropy)
+        failpoints.reach("open.formatted")
+        position = _position(store)
+        watermark = open_watermark(position.position == 0)
+        try:
+            _require_nothing_lost(position, watermark)
+            _raise_to(position, watermark)
+            failpoints.reach("open.marked")
+            opened = cls(store, watermark, form, position, torn_tails, directory)
+        except BaseException:
+            watermark.close()
+            raise
+        failpoints.reach("open.published")
+        return opened
 
     @classmethod
     def in_memory(cls, entropy: Entropy | None = None) -> Self:
@@ -90,16 +144,38 @@ class Database:
         IMPORTANT: durable before visible before answered. The caller answers after this has returned.
         """
         position_row = rows.seal(keys.POSITION, rows.POSITION.encode(position))
-        self.store.write({**staged, keys.POSITION: position_row})
-        failpoints.reach("commit.written")
-        self.store.sync()
-        failpoints.reach("commit.synced")
-        if self._watermark is not None:
-            self._watermark.write(position.position, position.digest)
-        failpoints.reach("commit.marked")
-        self.store.publish(position)
-        self.position = position
-        failpoints.reach("commit.published")
+        with self._commit():
+            self.store.write({**staged, keys.POSITION: position_row})
+            failpoints.reach("commit.written")
+            self.store.sync()
+            failpoints.reach("commit.synced")
+            if self._watermark is not None:
+                self._watermark.write(position.position, position.digest)
+            failpoints.reach("commit.marked")
+            self.store.publish(position)
+            self.position = position
+            failpoints.reach("commit.published")
+
+    @contextmanager
+    def _commit(self) -> Iterator[None]:
+        """No image is taken meanwhile. Where the disk fails, there is room on it again for an orderly stop."""
+        with self._committing:
+            try:
+                yield
+            except BaseException:
+                self._doubtful = True
+                self._make_room()
+                raise
+
+    def _make_room(self) -> None:
+        if self.upkeep is not None:
+            self.upkeep.ballast.let_go()
+
+    def _certain_position(self) -> rows.Position:
+        """What is published. Raises StorageFailure where more than that may be on disk, which no image may show."""
+        if self._doubtful:
+            raise StorageFailure("the outcome of the last commit is unknown until the store is opened again")
+        return self.position
 
     def view(self) -> View:
         """A cut of what was last published."""
@@ -107,6 +183,7 @@ class Database:
 
     def close(self) -> None:
         """Closes the store. Raises StorageFailure while views are open."""
+        self._make_room()
         try:
             self.store.close()
         finally:
@@ -116,37 +193,79 @@ class Database:
 
 def _make(directory: Path) -> None:
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        make_directory(directory)
         if not (directory / ENGINE_NAME).is_dir() and any(directory.iterdir()):
             raise StoreUnavailable(f"{directory} is not empty and holds no relatum store")
-        (directory / ENGINE_NAME).mkdir(exist_ok=True)
+        make_directory(directory / ENGINE_NAME)
+        failpoints.reach("make.directory")
     except OSError as error:
         raise StoreUnavailable(f"can't make {directory}: {error.strerror}") from error
 
 
-def _format(store: KeyValue, *, create: bool, entropy: Entropy | None = None) -> rows.Format:
+def _require_servable(directory: Path) -> None:
+    """Whatever would refuse the store, found out while nothing has been changed yet."""
+    path = directory / WATERMARK_NAME
+    with reading(directory / ENGINE_NAME) as view:
+        position = _position(view)
+        _require_format(_stored_format(view), position)
+        if position.position or path.exists():
+            watermark = WatermarkFile.open(path, create=False)
+            try:
+                _require_nothing_lost(position, watermark)
+            finally:
+                watermark.close()
+        verify_tips(view, position)
+        failpoints.reach("examine.passed")
+
+
+def _stored_format(reader: Reader) -> rows.Format | None:
     try:
-        body = store_body(store, keys.FORMAT)
-        found = None if body is None else rows.FORMAT.decode(body)
-    except StorageInconsistency as error:
-        raise StoreUnavailable("the store's format row is damaged or of another format") from error
-    if found is not None:
-        if found.version != FORMAT_VERSION:
+        body = store_body(reader, keys.FORMAT)
+        if body is None:
+            return None
+        version = rows.STORE_VERSION.decode(body).version
+        if version != FORMAT_VERSION:
             raise StoreUnavailable(
-                f"the store has format {found.version}, this version of relatum reads format {FORMAT_VERSION}"
+                f"the store has format {version}, this version of relatum reads format {FORMAT_VERSION}"
             )
+        return rows.FORMAT.decode(body)
+    except StorageInconsistency as error:
+        raise StoreUnavailable("the store's format row is damaged; restore a backup") from error
+
+
+def _require_format(found: rows.Format | None, position: rows.Position) -> None:
+    """A store in which anything was accepted has its format row; another one would get other keys for its digests."""
+    if found is None and position.position > 0:
+        raise StoreUnavailable("the store's format row is missing; restore a backup with: relatum restore")
+
+
+def _format(store: KeyValue, *, create: bool, entropy: Entropy | None = None) -> rows.Format:
+    found = _stored_format(store)
+    if found is not None:
         return found
     if not create:
         raise StoreUnavailable("the directory holds no relatum store")
-    made = rows.Format(version=FORMAT_VERSION, store_key=(entropy or SystemEntropy()).draw(32))
+    _require_format(found, _position(store))
+    made = rows.Format.of(FORMAT_VERSION, (entropy or SystemEntropy()).draw(rows.STORE_KEY_BYTES))
     store.write({keys.FORMAT: rows.seal(keys.FORMAT, rows.FORMAT.encode(made))})
+    failpoints.reach("make.format")
     store.sync()
     return made
 
 
-def _position(store: KeyValue) -> rows.Position:
+def _position(store: Reader) -> rows.Position:
     body = store_body(store, keys.POSITION)
     return START if body is None else rows.POSITION.decode(body)
+
+
+def _raise_to(position: rows.Position, watermark: WatermarkFile) -> None:
+    """A group that was synced and not yet marked when a process died is shown from now on, so it may not be lost.
+
+    Recovery has made durable whatever the store was found with.
+    """
+    mark = watermark.read()
+    if position.position > (0 if mark is None else mark.position):
+        watermark.write(position.position, position.digest)
 
 
 def _require_nothing_lost(position: rows.Position, watermark: WatermarkFile) -> None:
@@ -155,11 +274,13 @@ def _require_nothing_lost(position: rows.Position, watermark: WatermarkFile) -> 
         return
     if position.position < mark.position:
         raise StoreUnavailable(
-            f"acknowledged commands are lost: the store had come to position {mark.position}, found is "
-            f"{position.position}. Do not serve it; restore a backup, or the missing write-ahead log, and open again"
+            f"acknowledged commands are lost: the store had come to position {mark.position}, and what its files hold "
+            f"ends at position {position.position}. Nothing has been changed. Put back the files that are missing, the "
+            "newest write-ahead logs (*.log) most likely, or restore a backup with: relatum restore"
         )
     if position.position == mark.position and position.digest != mark.head:
         raise StoreUnavailable(
-            f"the store's history at position {position.position} is not the one that was acknowledged; "
-            "restore a backup"
+            f"the store's history at position {position.position} is not the one that was acknowledged there. Nothing "
+            "has been changed. Its files and its watermark are of two copies: put them together again, or restore a "
+            "backup with: relatum restore"
         )

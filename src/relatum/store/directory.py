@@ -25,9 +25,14 @@ _HARMLESS_NAME = re.compile(
 )
 
 
+def holds_store(directory: Path) -> bool:
+    """Whether `directory` holds a store."""
+    return (directory / _ROOT_FILE_NAME).is_file()
+
+
 def require_store(directory: Path) -> None:
     """Raise `StoreUnavailable` unless `directory` holds a store."""
-    if not (directory / _ROOT_FILE_NAME).is_file():
+    if not holds_store(directory):
         raise StoreUnavailable(f"there is no store in {directory}")
 
 

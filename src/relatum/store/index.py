@@ -19,8 +19,6 @@ from relatum.store import rows
 from relatum.store.keys import Table, beyond
 from relatum.store.partition import Direction, PartitionReader
 
-UUID_BYTES = 16
-
 
 class IndexEntry(NamedTuple):
     """One entry: its relation, and what it says of it."""
@@ -49,7 +47,7 @@ def entries(partition: PartitionReader, direction: Direction, end: Ref) -> Itera
         total += digests.adjacency_digest(key + body)
         if count > expected_count:
             raise StorageInconsistency("an index has more entries than its header counts")
-        yield IndexEntry(uuid_text(key[-UUID_BYTES:]), body)
+        yield IndexEntry(rows.unpack_uuid(key[len(prefix) :]), body)
     if count != expected_count or total % digests.ACCUMULATOR_MODULUS != expected_sum:
         raise StorageInconsistency("an index does not match its completeness header")
 

@@ -13,6 +13,7 @@ from relatum.core import digests
 from relatum.core.candidates import Status
 from relatum.core.ids import uuid_bytes
 from relatum.core.streams import RECORDS, RELATIONS, Stream
+from relatum.errors import StorageInconsistency
 
 PREFIX_BYTES = 16
 STORE_PREFIX = bytes(PREFIX_BYTES)
@@ -82,7 +83,19 @@ STREAM_BYTE: dict[Stream, bytes] = {RELATIONS: b"\1", RECORDS: b"\2"}
 
 
 def _u64(value: int) -> bytes:
-    return value.to_bytes(8, "big")
+    """Eight bytes. What a client names was checked before, so a number that does not fit is a stored one."""
+    try:
+        return value.to_bytes(8, "big")
+    except OverflowError as error:
+        raise StorageInconsistency("a stored number is out of range") from error
+
+
+def _id(uuid: str) -> bytes:
+    """Sixteen bytes, of an id that was checked before if a client names it."""
+    try:
+        return uuid_bytes(uuid)
+    except ValueError as error:
+        raise StorageInconsistency("a stored id is not a UUID") from error
 
 
 def beyond(prefix: bytes) -> bytes:
@@ -103,7 +116,7 @@ def company(company_id: str) -> bytes:
 
 def credential_company(credential_id: str) -> bytes:
     """Which company a credential belongs to."""
-    return STORE_PREFIX + bytes([StoreTable.CREDENTIAL_COMPANY]) + uuid_bytes(credential_id)
+    return STORE_PREFIX + bytes([StoreTable.CREDENTIAL_COMPANY]) + _id(credential_id)
 
 
 def workspaces(company_id: str) -> bytes:
@@ -150,47 +163,47 @@ class PartitionKeys:
 
     def record(self, record_id: str) -> bytes:
         """A record at its current revision."""
-        return self._record + uuid_bytes(record_id)
+        return self._record + _id(record_id)
 
     def record_revision(self, record_id: str, revision: int) -> bytes:
         """A record at one revision."""
-        return self._record_revision + uuid_bytes(record_id) + _u64(revision)
+        return self._record_revision + _id(record_id) + _u64(revision)
 
     def payloads(self, record_id: str) -> bytes:
         """Prefix of everything of a record that a deletion erases."""
-        return self._payload + uuid_bytes(record_id)
+        return self._payload + _id(record_id)
 
     def payload(self, record_id: str, revision: int) -> bytes:
         """The erasable row that a revision brought."""
-        return self._payload + uuid_bytes(record_id) + _u64(revision)
+        return self._payload + _id(record_id) + _u64(revision)
 
     def relation(self, relation_id: str) -> bytes:
         """A relation at its current revision."""
-        return self._relation + uuid_bytes(relation_id)
+        return self._relation + _id(relation_id)
 
     def relation_revision(self, relation_id: str, revision: int) -> bytes:
         """A relation at one revision."""
-        return self._relation_revision + uuid_bytes(relation_id) + _u64(revision)
+        return self._relation_revision + _id(relation_id) + _u64(revision)
 
     def adjacency(self, direction: Table, record_id: str, revision: int) -> bytes:
         """Prefix of the entries of a record at an exact revision; `direction` is OUTGOING or INCOMING."""
-        return self._tables[direction] + uuid_bytes(record_id) + _u64(revision)
+        return self._tables[direction] + _id(record_id) + _u64(revision)
 
     def adjacency_entry(self, direction: Table, record_id: str, revision: int, relation_id: str) -> bytes:
         """One entry: a relation, seen from one of its ends."""
-        return self._tables[direction] + uuid_bytes(record_id) + _u64(revision) + uuid_bytes(relation_id)
+        return self._tables[direction] + _id(record_id) + _u64(revision) + _id(relation_id)
 
     def header(self, record_id: str, revision: int) -> bytes:
         """The completeness headers of a record at an exact revision, both directions."""
-        return self._header + uuid_bytes(record_id) + _u64(revision)
+        return self._header + _id(record_id) + _u64(revision)
 
     def dependents(self, record_id: str) -> bytes:
         """Prefix of everything that depends on a record."""
-        return self._dependent + uuid_bytes(record_id)
+        return self._dependent + _id(record_id)
 
     def dependent(self, record_id: str, use: Use, dependent_id: str) -> bytes:
         """One use of a record."""
-        return self._dependent + uuid_bytes(record_id) + bytes([use]) + uuid_bytes(dependent_id)
+        return self._dependent + _id(record_id) + bytes([use]) + _id(dependent_id)
 
     def receipt(self, family: str, subject_id: str, idempotency_key: str) -> bytes:
         """Where a subject's key of a command family leads to the event."""
@@ -220,36 +233,39 @@ class PartitionKeys:
         """What a consumer has saved of a stream."""
         return self.checkpoints(stream) + digests.consumer_key(subject_id, consumer_id)
 
+    def checkpoint_revisions(self, stream: Stream) -> bytes:
+        """Prefix of the revisions of a stream's checkpoints."""
+        return self._tables[Table.CHECKPOINT_REVISION] + STREAM_BYTE[stream]
+
     def checkpoint_revision(self, stream: Stream, subject_id: str, consumer_id: str, revision: int) -> bytes:
         """What a consumer had saved at one revision."""
-        owner = STREAM_BYTE[stream] + digests.consumer_key(subject_id, consumer_id)
-        return self._tables[Table.CHECKPOINT_REVISION] + owner + _u64(revision)
+        return self.checkpoint_revisions(stream) + digests.consumer_key(subject_id, consumer_id) + _u64(revision)
 
     def credential(self, credential_id: str) -> bytes:
         """A credential of the company whose partition this is."""
-        return self._tables[Table.CREDENTIAL] + uuid_bytes(credential_id)
+        return self._tables[Table.CREDENTIAL] + _id(credential_id)
 
     # Judgments
 
     def standing(self, record_id: str) -> bytes:
         """A record's standing, where it was ever changed."""
-        return self._tables[Table.STANDING] + uuid_bytes(record_id)
+        return self._tables[Table.STANDING] + _id(record_id)
 
     def pinned(self, record_id: str) -> bytes:
         """A record that is pinned."""
-        return self._tables[Table.PINNED] + uuid_bytes(record_id)
+        return self._tables[Table.PINNED] + _id(record_id)
 
     def replaced(self, record_id: str) -> bytes:
         """Prefix of what a record has superseded."""
-        return self._tables[Table.REPLACED] + uuid_bytes(record_id)
+        return self._tables[Table.REPLACED] + _id(record_id)
 
     def replaced_entry(self, record_id: str, replaced_id: str) -> bytes:
         """One record that another has superseded."""
-        return self.replaced(record_id) + uuid_bytes(replaced_id)
+        return self.replaced(record_id) + _id(replaced_id)
 
     def candidate(self, candidate_id: str) -> bytes:
         """A candidate."""
-        return self._tables[Table.CANDIDATE] + uuid_bytes(candidate_id)
+        return self._tables[Table.CANDIDATE] + _id(candidate_id)
 
     def candidates_of_status(self, status: Status) -> bytes:
         """Prefix of the candidates of a status, in the order of the instant that their age counts from."""
@@ -257,36 +273,36 @@ class PartitionKeys:
 
     def candidate_status(self, status: Status, since_millis: int, candidate_id: str) -> bytes:
         """One candidate of a status."""
-        return self.candidates_of_status(status) + _u64(max(since_millis, 0)) + uuid_bytes(candidate_id)
+        return self.candidates_of_status(status) + _u64(max(since_millis, 0)) + _id(candidate_id)
 
     def candidate_pair(self, one_id: str, other_id: str) -> bytes:
         """The pending candidate of an unordered pair."""
-        low, high = sorted((uuid_bytes(one_id), uuid_bytes(other_id)))
+        low, high = sorted((_id(one_id), _id(other_id)))
         return self._tables[Table.CANDIDATE_PAIR] + low + high
 
     def candidate_ends(self, record_id: str) -> bytes:
         """Prefix of the candidates of which a record is an end."""
-        return self._tables[Table.CANDIDATE_END] + uuid_bytes(record_id)
+        return self._tables[Table.CANDIDATE_END] + _id(record_id)
 
     def candidate_end(self, record_id: str, candidate_id: str) -> bytes:
         """One candidate of which a record is an end."""
-        return self.candidate_ends(record_id) + uuid_bytes(candidate_id)
+        return self.candidate_ends(record_id) + _id(candidate_id)
 
     def verdict(self, relation_id: str) -> bytes:
         """That a relation came from a verdict."""
-        return self._tables[Table.VERDICT] + uuid_bytes(relation_id)
+        return self._tables[Table.VERDICT] + _id(relation_id)
 
     def verdict_pair(self, source_id: str, target_id: str) -> bytes:
         """The relation of the last verdict on an ordered pair."""
-        return self._tables[Table.VERDICT_PAIR] + uuid_bytes(source_id) + uuid_bytes(target_id)
+        return self._tables[Table.VERDICT_PAIR] + _id(source_id) + _id(target_id)
 
     def verdict_ends(self, record_id: str, direction: Table) -> bytes:
         """Prefix of the verdicts of which a record is the source (OUTGOING) or the target (INCOMING)."""
-        return self._tables[Table.VERDICT_END] + uuid_bytes(record_id) + bytes([direction])
+        return self._tables[Table.VERDICT_END] + _id(record_id) + bytes([direction])
 
     def verdict_end(self, record_id: str, direction: Table, relation_id: str) -> bytes:
         """One verdict of which a record is an end."""
-        return self.verdict_ends(record_id, direction) + uuid_bytes(relation_id)
+        return self.verdict_ends(record_id, direction) + _id(relation_id)
 
     def words(self, sequence: int) -> bytes:
         """What a verdict said in words, by the place of its event."""
@@ -294,15 +310,15 @@ class PartitionKeys:
 
     def links(self, record_id: str) -> bytes:
         """Prefix of a record's links."""
-        return self._tables[Table.LINK] + uuid_bytes(record_id)
+        return self._tables[Table.LINK] + _id(record_id)
 
     def link(self, record_id: str, other_id: str) -> bytes:
         """A link, under one of its ends."""
-        return self.links(record_id) + uuid_bytes(other_id)
+        return self.links(record_id) + _id(other_id)
 
     def suspicion(self, one_id: str, other_id: str) -> bytes:
         """On which days an unordered pair was found to contradict itself."""
-        low, high = sorted((uuid_bytes(one_id), uuid_bytes(other_id)))
+        low, high = sorted((_id(one_id), _id(other_id)))
         return self._tables[Table.SUSPICION] + low + high
 
     def promoted(self, run_date: str) -> bytes:
@@ -315,8 +331,8 @@ class PartitionKeys:
 
     def fact(self, fact: str, record_id: str) -> bytes:
         """That a record says something of a fact."""
-        return self.facts(fact) + uuid_bytes(record_id)
+        return self.facts(fact) + _id(record_id)
 
     def swept(self, target_id: str) -> bytes:
         """Which event a run of the sweep, or one operation of it, belongs to."""
-        return self._tables[Table.SWEPT] + uuid_bytes(target_id)
+        return self._tables[Table.SWEPT] + _id(target_id)

@@ -73,7 +73,7 @@ class KeyValue(Reader, Protocol):
         """Put every row, and delete those whose value is None, all or nothing. Not yet durable.
 
         At most one batch is ever in doubt: if the previous one has not been synced, it is synced first. Opening relies
-        on it to tell the torn end of a log from damage (see `relatum.store.wal`).
+        on it to tell the torn end of a log from damage (see `relatum.store.preflight`).
         """
         ...
 

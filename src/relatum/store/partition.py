@@ -19,9 +19,9 @@ from relatum.core.records import Payload, PayloadRow, Proof, RecordMeta
 from relatum.core.state import RecordVersion, RelationVersion
 from relatum.core.streams import RELATIONS, Stream
 from relatum.errors import StorageInconsistency
-from relatum.store import rows
+from relatum.store import newest, rows
 from relatum.store.judgments import JudgmentReader
-from relatum.store.keys import Table, beyond
+from relatum.store.keys import Table, beyond, credential_company
 
 Direction = Literal[Table.OUTGOING, Table.INCOMING]
 
@@ -32,13 +32,16 @@ class PartitionReader(JudgmentReader):
     # Records
 
     def record(self, record_id: str) -> RecordVersion | None:
-        """A record at its current revision, deleted or not."""
+        """A record at its current revision, deleted or not; there is no newer one."""
         body = self.body(self.keys.record(record_id))
         if body is None:
             self.require_absent(self.keys.record_revision(record_id, 1), "a record is missing")
             return None
         version = _record(body)
         _require_own(version.meta.record_id == record_id)
+        self.require_absent(
+            self.keys.record_revision(record_id, version.meta.revision + 1), "a record is behind its revisions"
+        )
         return version
 
     def record_revision(self, record_id: str, revision: int) -> RecordVersion | None:
@@ -55,9 +58,9 @@ class PartitionReader(JudgmentReader):
 
         Strictly after (or before) `after`.
         """
-        for key, body in self._ordered(self.keys.table(Table.RECORD), after, reverse):
+        for record_id, body in self._current(Table.RECORD, Table.RECORD_REVISION, after, reverse):
             version = _record(body)
-            _require_own(key.endswith(uuid_bytes(version.meta.record_id)))
+            _require_own(version.meta.record_id == record_id)
             yield version
 
     def payload(self, meta: RecordMeta) -> Payload | None:
@@ -97,7 +100,7 @@ class PartitionReader(JudgmentReader):
     def topic_holder(self, topic: str) -> str | None:
         """The id of the record that holds a topic slot."""
         body = self.body(self.keys.topic(topic))
-        return None if body is None else uuid_text(body)
+        return None if body is None else rows.unpack_uuid(body)
 
     # Relations
 
@@ -125,9 +128,9 @@ class PartitionReader(JudgmentReader):
 
         Strictly after (or before) `after`.
         """
-        for key, body in self._ordered(self.keys.table(Table.RELATION), after, reverse):
+        for relation_id, body in self._current(Table.RELATION, Table.RELATION_REVISION, after, reverse):
             version = _relation(body)
-            _require_own(key.endswith(uuid_bytes(version.relation.relation_id)))
+            _require_own(version.relation.relation_id == relation_id)
             yield version
 
     def completeness(self, end: Ref) -> rows.Completeness | None:
@@ -195,20 +198,40 @@ class PartitionReader(JudgmentReader):
     def credential(self, credential_id: str) -> StoredCredential | None:
         """A credential of the company whose partition this is."""
         body = self.body(self.keys.credential(credential_id))
-        return None if body is None else rows.CREDENTIAL.decode(body)
+        place = self._place(credential_id)
+        if body is None:
+            if place is not None and place.company_id == self.partition.company_id:
+                raise StorageInconsistency("a credential is missing")
+            return None
+        return self._placed(credential_id, body, place)
 
     def credentials(self, after: str | None = None) -> Iterator[StoredCredential]:
         """Credentials of the company, ascending by id, strictly after `after`."""
-        for _, body in self._ordered(self.keys.table(Table.CREDENTIAL), after, reverse=False):
-            yield rows.CREDENTIAL.decode(body)
+        table = self.keys.table(Table.CREDENTIAL)
+        start = table if after is None else table + uuid_bytes(after) + b"\0"
+        for key, row in self.reader.scan(start, beyond(table)):
+            credential_id = uuid_text(key[len(table) :])
+            yield self._placed(credential_id, rows.unseal(key, row), self._place(credential_id))
 
-    def _ordered(self, table: bytes, after: str | None, reverse: bool) -> Iterator[tuple[bytes, bytes]]:
-        start, stop = table, beyond(table)
-        if after is not None:
-            last = table + uuid_bytes(after)
-            start, stop = (start, last) if reverse else (last + b"\0", stop)
-        for key, row in self.reader.scan(start, stop, reverse=reverse):
-            yield key, rows.unseal(key, row)
+    def _place(self, credential_id: str) -> rows.CredentialPlace | None:
+        """What the store's own table says of a credential, of this company or another."""
+        body = self.body(credential_company(credential_id))
+        return None if body is None else rows.unpack_credential_place(body)
+
+    def _placed(self, credential_id: str, body: bytes, place: rows.CredentialPlace | None) -> StoredCredential:
+        """The credential of a body, which must be the one that its place speaks of, and no older one."""
+        if place != (digests.credential_digest(body), self.partition.company_id):
+            raise StorageInconsistency("a credential does not match its place in the store")
+        stored = rows.CREDENTIAL.decode(body)
+        _require_own(stored.credential.id == credential_id)
+        return stored
+
+    def _current(self, table: Table, revisions: Table, after: str | None, reverse: bool) -> Iterator[tuple[str, bytes]]:
+        """The ids and bodies of a table of what is current, beside the revisions."""
+        beginning = None if after is None else uuid_bytes(after)
+        found = newest.walk(self.reader, self.keys.table(table), self.keys.table(revisions), beginning, reverse=reverse)
+        for key, body in found:
+            yield uuid_text(key), body
 
 
 def _require_own(is_own: bool) -> None:

@@ -11,7 +11,9 @@ resource of its own, taking one costs next to nothing, and there is no pool that
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from threading import Condition
 from types import TracebackType
 from typing import Protocol, Self
@@ -57,40 +59,52 @@ def scan_chunks(read: ReadChunk, start: bytes, stop: bytes, reverse: bool) -> It
 
 
 class Publication:
-    """The published cut of a store and the count of its open views."""
+    """The published cut of a store and the count of its open views, by the publication that they are of."""
 
     def __init__(self, cut: Cut) -> None:
         self._changed = Condition()
         self._cut = cut
         self._position: object = None
-        self._open_views = 0
+        self._number = 0  # of the present publication
+        self._open_views: Counter[int] = Counter()  # by the number of their publication; no zeros
         self._closed = False
 
     def replace(self, cut: Cut, position: object) -> None:
-        """Let views taken from now on read `cut`. Open ones keep theirs."""
+        """Let views taken from now on read `cut`. Open ones keep theirs. Raises `StorageFailure` once it is closing."""
         with self._changed:
+            if self._closed:
+                raise StorageFailure("the store is closed")
             self._cut = cut
             self._position = position
+            self._number += 1
 
     def view(self) -> PublishedView:
         """A view of the published cut. Raises `StorageFailure` once the store is closing."""
         with self._changed:
             if self._closed:
                 raise StorageFailure("the store is closed")
-            self._open_views += 1
-            return PublishedView(self._cut, self._position, self._returned)
+            self._open_views[self._number] += 1
+            return PublishedView(self._cut, self._position, partial(self._returned, self._number))
+
+    def outlast_earlier_views(self, wait_seconds: float) -> bool:
+        """Wait until every view of an earlier publication than the present one is closed; whether that came about."""
+        with self._changed:
+            present = self._number
+            return self._changed.wait_for(lambda: min(self._open_views, default=present) >= present, wait_seconds)
 
     def close(self, wait_seconds: float) -> None:
         """Hand out no more views, wait for the open ones, and forget the cut. See `KeyValue.close`."""
         with self._changed:
             self._closed = True
-            if not self._changed.wait_for(lambda: self._open_views == 0, wait_seconds):
+            if not self._changed.wait_for(lambda: not self._open_views, wait_seconds):
                 raise StorageFailure("the store can't be closed while views are open")
             self._cut = _CLOSED
 
-    def _returned(self) -> None:
+    def _returned(self, number: int) -> None:
         with self._changed:
-            self._open_views -= 1
+            self._open_views[number] -= 1
+            if not self._open_views[number]:
+                del self._open_views[number]
             self._changed.notify_all()
 
 

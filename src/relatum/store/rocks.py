@@ -15,16 +15,20 @@ What always holds:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Lock
 from time import monotonic, sleep
 from typing import Final, Self
 
 from rocksdict import (
+    AccessType,
     BlockBasedIndexType,
     BlockBasedOptions,
+    BottommostLevelCompaction,
     Cache,
+    Checkpoint,
+    CompactOptions,
     DbClosedError,
     DBCompressionType,
     DBRecoveryMode,
@@ -37,11 +41,13 @@ from rocksdict import (
 
 from relatum import failpoints
 from relatum.errors import Failure, StorageFailure, StorageInconsistency, StoreUnavailable
-from relatum.limits import KIB, MIB
+from relatum.limits import MIB
 from relatum.store.directory import require_store, require_store_or_room, watchdog
+from relatum.store.engine_cut import EngineCut
 from relatum.store.lock import DirectoryLock
+from relatum.store.preflight import TornTail, repair_logs
 from relatum.store.publication import Chunk, Publication, PublishedView, Row, scan_chunks
-from relatum.store.wal import TornTail, repair_logs
+from relatum.store.shadow import shadowed
 
 OPEN_SECONDS_MAX: Final = 300.0
 """Opening replays at most a few write buffers; one that takes longer than this hangs."""
@@ -50,8 +56,9 @@ BLOCK_CACHE_BYTES: Final = 64 * MIB
 WRITE_BUFFER_BYTES: Final = 16 * MIB
 WRITE_BUFFERS_MAX: Final = 4
 OPEN_FILES_MAX: Final = 256
-CHUNK_BYTES: Final = 128 * KIB
-"""A chunk of a scan ends early once its values are this large, so that large values can't make it a heap of memory."""
+
+_FURTHER_SETTINGS: Final = Path(__file__).with_name("engine_options")
+"""Holds a file of settings that the binding has no setter for."""
 
 STALL_PAUSE_SECONDS: Final = 0.001
 STALL_SECONDS_MAX: Final = 60.0
@@ -69,7 +76,8 @@ class RocksStore:
         self._unsynced = False
         self._failed = False
         self._closed = False
-        self._live: _EngineCut | None = None  # as of the last write, opened when asked for
+        self._keeping = Lock()  # held by upkeep at work, and by closing
+        self._live: EngineCut | None = None  # as of the last write, opened when asked for
         self._publication = Publication(self._live_cut())
 
     @classmethod
@@ -89,7 +97,7 @@ class RocksStore:
             torn_tails = repair_logs(directory)
             failpoints.reach("open.scanned")
             with watchdog(open_seconds_max):
-                engine = _open_engine(directory, create)
+                engine = _open_engine(directory, _options(create), files=directory, access=_OWNER)
             failpoints.reach("open.engine")
             undo.pop_all()
         return cls(engine, lock, torn_tails)
@@ -138,29 +146,79 @@ class RocksStore:
         """See `KeyValue.view`."""
         return self._publication.view()
 
+    # Upkeep: for any thread. Closing cuts a compaction short and waits for whatever else is at work.
+
+    def flush(self) -> None:
+        """Move all rows out of the log into table files, while others read and write."""
+        with self._upkeep():
+            self._engine.flush(True)
+
+    def link_files(self, directory: Path) -> None:
+        """Make `directory`, which must not exist, a store with the same rows, by hard links.
+
+        Nobody may write meanwhile. Other threads stand still; the less there is to flush, the shorter.
+        """
+        self._require_unfailed()
+        if self._unsynced:
+            raise RuntimeError("files are linked only when everything in them has been synced")
+        with self._upkeep():
+            Checkpoint(self._engine).create_checkpoint(str(directory))
+
+    def compact(self) -> None:
+        """Rewrite every table file without rows that are deleted or overwritten, while others read and write.
+
+        What an open view still shows is kept.
+        """
+        with self._upkeep():
+            self._engine.flush(True)
+            self._engine.compact_range(None, None, _EVERY_FILE)
+
+    def republish(self, position: object) -> None:
+        """Publish the same rows by a cut of the files as they are now. Nobody may write meanwhile."""
+        with self._upkeep():
+            self._live = None
+            self.publish(position)
+
+    def outlast_earlier_views(self, wait_seconds: float) -> bool:
+        """See `Publication.outlast_earlier_views`. After it nothing keeps superseded rows and files any more."""
+        return self._publication.outlast_earlier_views(wait_seconds)
+
+    @contextmanager
+    def _upkeep(self) -> Iterator[None]:
+        with self._keeping:
+            self._require_open()
+            try:
+                yield
+            except Exception as error:
+                raise _translated(error) from error
+            self._require_open()  # else the work was cut short
+
     def close(self, *, wait_seconds: float = 10.0) -> None:
         """See `KeyValue.close`."""
         self._publication.close(wait_seconds)
         if self._closed:
             return
         self._closed = True
-        self._live = None  # the engine keeps its directory locked as long as an iterator is open
-        try:
-            self._engine.close()
-        except Exception as error:
-            if not self._failed:  # else this is the old news: what is on disk is found out on reopening
-                raise _translated(error) from error
-        finally:
-            self._lock.release()
+        cut_short = self._keeping.locked()
+        if cut_short:
+            self._engine.cancel_all_background(False)  # after which closing complains: all rows are in the log still
+        with self._keeping:
+            self._live = None  # the engine keeps its directory locked as long as an iterator is open
+            try:
+                self._engine.close()
+            except Exception as error:
+                if not (self._failed or cut_short):  # else it is old news: what is on disk is found out on reopening
+                    raise _translated(error) from error
+            finally:
+                self._lock.release()
 
-    def _live_cut(self) -> _EngineCut:
+    def _live_cut(self) -> EngineCut:
         if self._live is None:
-            self._live = _EngineCut(self._engine)
+            self._live = _cut(self._engine)
         return self._live
 
     def _live_chunk(self, start: bytes, stop: bytes, reverse: bool, limit: int) -> Chunk:
-        if self._closed:
-            raise StorageFailure("the store is closed")
+        self._require_open()
         return self._live_cut().chunk(start, stop, reverse, limit)
 
     def _write_when_not_stalled(self, rows: Mapping[bytes, bytes | None]) -> None:
@@ -179,9 +237,12 @@ class RocksStore:
                 return
             sleep(STALL_PAUSE_SECONDS)
 
-    def _require_unfailed(self) -> None:
+    def _require_open(self) -> None:
         if self._closed:
             raise StorageFailure("the store is closed")
+
+    def _require_unfailed(self) -> None:
+        self._require_open()
         if self._failed:
             raise StorageFailure("the store takes no writes after one has failed; reopen it")
 
@@ -190,74 +251,45 @@ class RocksStore:
         return _translated(error)
 
 
-class _EngineCut:
-    """The store between two writes. Any number of readers share it, one chunk of a scan at a time.
+@contextmanager
+def reading(directory: Path, *, open_seconds_max: float = OPEN_SECONDS_MAX) -> Iterator[PublishedView]:
+    """The rows of the store in `directory`, read without changing a byte there; for as long as the block runs.
 
-    Sharing one iterator costs no parallelism: the binding holds the interpreter lock while it moves one.
+    Others may read it at the same time, and nobody may open it. A torn end of its log is passed over as if it had been
+    cut off. Raises `StoreUnavailable` if the store is missing, in use, unreadable, or damaged such that it can't be
+    opened. Ends the process if the engine hangs for `open_seconds_max`.
     """
-
-    __slots__ = ("_iterator", "_moving", "_snapshot")
-
-    def __init__(self, engine: Rdict) -> None:
-        # IMPORTANT: both now. Opened later, either would show the state of that time.
-        self._snapshot = engine.snapshot()
-        self._iterator = engine.iter(_ITERATION)
-        self._moving = Lock()
-
-    def get(self, key: bytes) -> bytes | None:
-        try:
-            value: bytes = self._snapshot[key]
-        except Exception as error:
-            if error.args == _NOT_FOUND:
-                return None
-            raise _translated(error) from error
-        return value
-
-    def chunk(self, start: bytes, stop: bytes, reverse: bool, limit: int) -> Chunk:
-        try:
-            with self._moving:
-                return self._chunk(start, stop, reverse, limit)
-        except Exception as error:
-            raise _translated(error) from error
-
-    def _chunk(self, start: bytes, stop: bytes, reverse: bool, limit: int) -> Chunk:
-        iterator = self._iterator
-        valid, current_key, current_value = iterator.valid, iterator.key, iterator.value
-        move = iterator.prev if reverse else iterator.next
-        if reverse:
-            iterator.seek_for_prev(stop)
-            if valid() and current_key() == stop:
-                move()
-        else:
-            iterator.seek(start)
-        rows: list[Row] = []
-        room = CHUNK_BYTES
-        while valid():
-            key = current_key()
-            if not start <= key < stop:
-                return rows, True
-            if len(rows) == limit or room <= 0:
-                return rows, False
-            value = current_value()
-            rows.append((key, value))
-            room -= len(value)
-            move()
-        iterator.status()  # raises if it was an error that ended the rows
-        return rows, True
+    require_store(directory)
+    with ExitStack() as stack:
+        lock = DirectoryLock.share(directory)
+        stack.callback(lock.release)
+        shadow = stack.enter_context(shadowed(directory))
+        with watchdog(open_seconds_max):
+            engine = _open_engine(directory, _options(create=False), files=shadow, access=_READER)
+        stack.callback(engine.close)
+        publication = Publication(_cut(engine))
+        stack.callback(publication.close, 0.0)
+        yield stack.enter_context(publication.view())
 
 
-def _open_engine(directory: Path, create: bool) -> Rdict:
-    options = _options(create)
+def _cut(engine: Rdict) -> EngineCut:
+    # IMPORTANT: both now. Opened later, either would show the state of that time.
+    return EngineCut(engine.snapshot(), engine.iter(_ITERATION), _translated)
+
+
+def _open_engine(directory: Path, options: Options, *, files: Path, access: AccessType) -> Rdict:
+    """The engine on the store in `directory`, whose files it is given in `files`."""
     try:
         # IMPORTANT: the family is named. Without it an existing store is opened with the settings of tables that a file
         # of the last run holds. The block cache is not among them: it would be the engine's own, of 8 MiB.
-        return Rdict(str(directory), options, column_families={"default": options})
+        return Rdict(str(files), options, column_families={"default": options}, access_type=access)
     except Exception as error:
-        raise StoreUnavailable(f"the engine can't open the store in {directory}: {error}") from error
+        told = str(error).replace(str(files), str(directory))
+        raise StoreUnavailable(f"the engine can't open the store in {directory}: {told}") from error
 
 
 def _options(create: bool) -> Options:
-    options = Options(raw_mode=True)
+    options, _ = Options.load_latest(str(_FURTHER_SETTINGS))
     options.create_if_missing(create)
     # Loud about any damage but a torn end. The engine's own default, point in time, silently drops all that follows.
     options.set_wal_recovery_mode(DBRecoveryMode.tolerate_corrupted_tail_records())
@@ -308,6 +340,12 @@ def _without_stall() -> WriteOptions:
     return options
 
 
+def _every_file() -> CompactOptions:
+    options = CompactOptions()
+    options.set_bottommost_level_compaction(BottommostLevelCompaction.force())
+    return options
+
+
 def _batch(rows: Mapping[bytes, bytes | None]) -> WriteBatch:
     batch = WriteBatch(raw_mode=True)
     for key, value in rows.items():
@@ -329,7 +367,9 @@ def _translated(error: Exception) -> Failure:
     return StorageFailure("the storage engine failed")
 
 
+_OWNER: Final = AccessType.read_write()
+_READER: Final = AccessType.read_only(error_if_log_file_exist=False)
 _ITERATION: Final = _iteration()
+_EVERY_FILE: Final = _every_file()
 _WITHOUT_STALL: Final = _without_stall()
-_NOT_FOUND: Final = ("key not found",)
 _STALLED: Final = "Result incomplete: Write stall"

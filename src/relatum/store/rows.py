@@ -9,7 +9,7 @@ are canonical MessagePack of storage structs, or packed fixed fields where rows 
 from __future__ import annotations
 
 import struct
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, Self, TypeVar
 from zlib import crc32
 
 import msgspec
@@ -20,6 +20,7 @@ from relatum.core.candidates import Candidate, Words
 from relatum.core.canonical import encode
 from relatum.core.changes import RecordEntry, RelationEntry
 from relatum.core.cursors import Checkpoint
+from relatum.core.digests import DIGEST_BYTES, store_key_digest
 from relatum.core.events import Event, Head
 from relatum.core.ids import Partition, Ref, uuid_bytes, uuid_text
 from relatum.core.kinds import REGISTRY, Kind
@@ -29,9 +30,12 @@ from relatum.core.records import PayloadRow, RecordMeta
 from relatum.core.relations import StoredRelation
 from relatum.core.standings import Standing
 from relatum.core.verdicts import StoredVerdict
+from relatum.core.wire import check_i64, check_u64
 from relatum.errors import StorageInconsistency
 
 FORMAT_BYTE = 1
+STORE_KEY_BYTES = 32
+_UUID_BYTES = 16
 _SEAL = struct.Struct(">BI")
 _VERSION = struct.Struct(">Q32s")
 _HEADER = struct.Struct(">Q32sQ32s")
@@ -57,6 +61,11 @@ def unseal(key: bytes, row: bytes) -> bytes:
     return body
 
 
+def body_of(row: bytes) -> bytes:
+    """The body of a stored row whose checksum is of no interest."""
+    return row[_SEAL.size :]
+
+
 class Codec(Generic[T]):
     """Struct to body and back."""
 
@@ -71,7 +80,7 @@ class Codec(Generic[T]):
         """The value of a body. Raises StorageInconsistency where it isn't one."""
         try:
             return self._decode(body)
-        except (msgspec.DecodeError, ValueError) as error:
+        except (msgspec.DecodeError, ValueError, RecursionError) as error:
             raise StorageInconsistency("a stored row can't be decoded") from error
 
 
@@ -80,6 +89,25 @@ class Format(Struct, frozen=True):
 
     version: int
     store_key: bytes
+    key_digest: bytes
+    """Of the key, which nothing else in the store could tell from another."""
+
+    def __post_init__(self) -> None:
+        if len(self.store_key) != STORE_KEY_BYTES:
+            raise ValueError("a key of another length")
+        if self.key_digest != store_key_digest(self.store_key):
+            raise ValueError("a key that does not match its digest")
+
+    @classmethod
+    def of(cls, version: int, store_key: bytes) -> Self:
+        """The row of a store with this key."""
+        return cls(version, store_key, store_key_digest(store_key))
+
+
+class StoreVersion(Struct, frozen=True):
+    """What the format row of every version begins with: the one member that tells whether the rest can be read."""
+
+    version: int
 
 
 class Position(Struct, frozen=True):
@@ -92,6 +120,12 @@ class Position(Struct, frozen=True):
     committed_at_millis: int
     digest: bytes
 
+    def __post_init__(self) -> None:
+        check_u64(self.position)
+        check_i64(self.committed_at_millis)
+        if len(self.digest) != DIGEST_BYTES:
+            raise ValueError("a digest of another length")
+
 
 class StoredCheckpoint(Struct, frozen=True):
     """A checkpoint as saved, current or by revision: with its event's sequence. Its subject is that of its author."""
@@ -101,6 +135,7 @@ class StoredCheckpoint(Struct, frozen=True):
 
 
 FORMAT: Codec[Format] = Codec(Format)
+STORE_VERSION: Codec[StoreVersion] = Codec(StoreVersion)
 POSITION: Codec[Position] = Codec(Position)
 PARTITION: Codec[Partition] = Codec(Partition)
 HEAD: Codec[Head] = Codec(Head)
@@ -193,6 +228,24 @@ def unpack_receipt(body: bytes) -> ReceiptPointer:
     return ReceiptPointer(sequence, digest.hex())
 
 
+class CredentialPlace(NamedTuple):
+    """Where a credential is found: its company, and the digest of its row there, which may be no older one."""
+
+    digest: bytes
+    company_id: str
+
+    def pack(self) -> bytes:
+        """The body."""
+        return self.digest + self.company_id.encode()
+
+
+def unpack_credential_place(body: bytes) -> CredentialPlace:
+    """The place of a body."""
+    if len(body) <= DIGEST_BYTES:
+        raise StorageInconsistency("a place of a credential is too short")
+    return CredentialPlace(body[:DIGEST_BYTES], unpack_text(body[DIGEST_BYTES:]))
+
+
 def pack_u64(value: int) -> bytes:
     """An integer as a body."""
     return _U64.pack(value)
@@ -267,10 +320,18 @@ def pack_uuid(value: str) -> bytes:
 
 
 def unpack_uuid(body: bytes) -> str:
-    """The id of a body."""
-    if len(body) != 16:
+    """The UUID of a body."""
+    if len(body) != _UUID_BYTES:
         raise StorageInconsistency("a stored id has a wrong length")
     return uuid_text(body)
+
+
+def unpack_text(body: bytes) -> str:
+    """The text of a body."""
+    try:
+        return body.decode()
+    except UnicodeDecodeError as error:
+        raise StorageInconsistency("a stored text is not UTF-8") from error
 
 
 _KINDS: dict[bytes, Kind] = {kind.encode(): kind for kind in REGISTRY}

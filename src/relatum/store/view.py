@@ -13,6 +13,7 @@ from relatum.store import keys, rows
 from relatum.store.keys import beyond
 from relatum.store.kv import Reader, View
 from relatum.store.partition import PartitionReader
+from relatum.store.remembered import CredentialMemory
 
 
 def store_body(reader: Reader, key: bytes) -> bytes | None:
@@ -32,8 +33,11 @@ class LedgerView:
     A context manager; closing gives the cut back.
     """
 
-    def __init__(self, view: View, now_millis: int, store_key: bytes) -> None:
+    def __init__(
+        self, view: View, now_millis: int, store_key: bytes, remembered: CredentialMemory | None = None
+    ) -> None:
         self._view = view
+        self._remembered = CredentialMemory() if remembered is None else remembered
         self.now_millis = now_millis
         self.store_key = store_key
 
@@ -54,6 +58,11 @@ class LedgerView:
         """The published position: views of one and the same position show the same rows."""
         return self._view.position
 
+    @property
+    def reader(self) -> Reader:
+        """The rows of this cut: for verification, which looks at all of them."""
+        return self._view
+
     def partition(self, partition: Partition) -> PartitionReader:
         """One partition of this cut."""
         return PartitionReader(self._view, partition)
@@ -64,12 +73,17 @@ class LedgerView:
 
     def credential(self, credential_id: str) -> StoredCredential | None:
         """A credential of any company, by its id alone: how a token finds its company."""
-        company = store_body(self._view, keys.credential_company(credential_id))
-        if company is None:
+        body = store_body(self._view, keys.credential_company(credential_id))
+        if body is None:
             return None
-        found = self.partition(company_partition(company.decode())).credential(credential_id)
+        place = rows.unpack_credential_place(body)
+        known = self._remembered.recall(credential_id, place)
+        if known is not None:
+            return known
+        found = self.partition(company_partition(place.company_id)).credential(credential_id)
         if found is None:
             raise StorageInconsistency("a credential is missing")
+        self._remembered.remember(place, found)
         return found
 
     def workspaces(self, company_id: str, after: str | None = None) -> Iterator[tuple[str, Partition]]:

@@ -11,11 +11,13 @@ by a power cut leaves the watermark before it. The file never grows, so syncing 
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from struct import Struct
 from typing import NamedTuple, Self
 from zlib import crc32
 
+from relatum import failpoints
 from relatum.errors import StorageFailure, StorageInconsistency, StoreUnavailable
 from relatum.store.files import sync_directory, write_durably
 
@@ -58,7 +60,10 @@ class WatermarkFile:
                 _create(path)
             return cls(os.open(path, os.O_RDWR | os.O_CLOEXEC))
         except FileNotFoundError as error:
-            raise StoreUnavailable(f"the high watermark is missing: {path}") from error
+            raise StoreUnavailable(
+                f"the high watermark is missing: {path}. Without it nobody can tell whether acknowledged commands are "
+                "lost. Nothing has been changed; put it back, or restore a backup with: relatum restore"
+            ) from error
         except OSError as error:
             raise StoreUnavailable(f"can't open the high watermark {path}: {error.strerror}") from error
 
@@ -90,8 +95,9 @@ class WatermarkFile:
     def close(self) -> None:
         """Let go of the file. Closing twice is allowed."""
         if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
+            descriptor, self._descriptor = self._descriptor, None
+            with suppress(OSError):  # whatever was written has been synced, and the descriptor is gone
+                os.close(descriptor)
 
     def _overwrite(self, offset: int, slot: bytes) -> None:
         if self._descriptor is None or self._failed:
@@ -104,10 +110,23 @@ class WatermarkFile:
             raise StorageFailure("the high watermark can't be written") from error
 
 
+def read_watermark(path: Path) -> Watermark | None:
+    """The newest watermark of a file that may not be writable; None if none has ever been written.
+
+    Raises `StorageInconsistency` as `WatermarkFile.read` does, and OSError.
+    """
+    file = WatermarkFile(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+    try:
+        return file.read()
+    finally:
+        file.close()
+
+
 def _create(path: Path) -> None:
     """Make an empty watermark of full size; a power cut leaves a whole one or none."""
     new = path.with_name(f"{path.name}.new")
     write_durably(new, bytes(_FILE_BYTES))
+    failpoints.reach("make.watermark")
     new.replace(path)
     sync_directory(path.parent)
 

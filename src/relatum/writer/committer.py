@@ -26,7 +26,7 @@ from relatum.writer.submission import Outcome, Submission, Ticket
 
 
 class Committer:
-    """Owns every write of a database, in a thread of its own."""
+    """Owns every write of a database, in a thread of its own once it is started."""
 
     def __init__(
         self,
@@ -54,6 +54,9 @@ class Committer:
         metrics.write_queue.set_function(lambda: len(self._intake))
         metrics.poisoned.set_function(lambda: self.poisoned)
         metrics.position.set(database.position.position)
+
+    def start(self) -> None:
+        """Starts the thread; from now on groups are taken as they arrive."""
         self._thread.start()
 
     def submit(self, submissions: Sequence[Submission], on_done: Callable[[Ticket], None]) -> None:
@@ -68,17 +71,28 @@ class Committer:
         self._thread.join(timeout_seconds)
         return not self._thread.is_alive()
 
+    def run_once(self) -> bool:
+        """One group, from taking it to answering it, in the caller's thread; waits for one to arrive.
+
+        False, with nothing done, once no more can arrive. For the thread, and for whoever simulates it.
+        """
+        tickets = self._intake.take(self._group_commands_max)
+        if not tickets:
+            return False
+        if self.poisoned:
+            self._refuse(tickets)
+            return True
+        try:
+            self._commit(tickets)
+        except Exception as error:  # noqa: BLE001 - whatever broke, the outcome on disk is unknown
+            self.poisoned = True
+            self._log.failure("a commit failed; writes are refused until a restart", error)
+            self._refuse(tickets)
+        return True
+
     def _run(self) -> None:
-        while tickets := self._intake.take(self._group_commands_max):
-            if self.poisoned:
-                self._refuse(tickets)
-                continue
-            try:
-                self._commit(tickets)
-            except Exception as error:  # noqa: BLE001 - whatever broke, the outcome on disk is unknown
-                self.poisoned = True
-                self._log.failure("a commit failed; writes are refused until a restart", error)
-                self._refuse(tickets)
+        while self.run_once():
+            pass
 
     def _commit(self, tickets: list[Ticket]) -> None:
         group = Group(self._database.store, self._entropy, self._clock.millis(), self.broken)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple, assert_never
 
+from relatum import limits
 from relatum.core import transitions
 from relatum.core.access import StoredCredential
+from relatum.core.canonical import encode
 from relatum.core.decide.chain import linked
 from relatum.core.events import (
     CredentialAuthorityChanged,
@@ -44,6 +46,8 @@ def decide(state: PartitionState, operation: CredentialOperation, stamp: Stamp) 
             return refused
     head = state.head()
     after = transitions.credential_after(before, operation, state.partition.company_id, stamp.at_millis, stamp.author)
+    if not isinstance(operation, CredentialRevoked) and len(encode(after)) > limits.CREDENTIAL_BYTES_MAX:
+        return invalid("the history of the credential is full; issue another one to its subject and revoke it")
     return CredentialDecision(CredentialEvent(operation=operation, **linked(head, state.partition, stamp)), after)
 
 

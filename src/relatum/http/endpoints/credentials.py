@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
+from relatum.company import IssuedCredential
 from relatum.core.access import Authority, Credential, CredentialSpec
 from relatum.core.ids import company_partition
 from relatum.core.queries import CredentialsQuery
@@ -16,7 +17,6 @@ from relatum.http import errors
 from relatum.http.endpoints.identity import CredentialAnswer
 from relatum.http.routes import Route, reading, scanning
 from relatum.http.services import Call, Nothing
-from relatum.ledger import IssuedCredential
 from relatum.limits import CONTRACT_VERSION
 from relatum.reads import credentials
 from relatum.store.view import LedgerView

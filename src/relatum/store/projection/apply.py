@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from relatum.core import journal
+from relatum.core import digests, journal
 from relatum.core.candidates import Orphaned
 from relatum.core.changes import RecordChange, RelationChange
 from relatum.core.decide.activations import ActivationDecision
@@ -15,7 +15,6 @@ from relatum.core.decide.links import LinkDecision
 from relatum.core.decide.record_events import RecordDecision
 from relatum.core.decide.relations import RelationDecision
 from relatum.core.events import (
-    CredentialIssued,
     Event,
     Head,
     JudgmentEvent,
@@ -27,6 +26,7 @@ from relatum.core.events import (
     RecordSaved,
     StaleMarked,
     StandingSet,
+    StoredRecordOperation,
 )
 from relatum.core.ids import Author
 from relatum.core.parts import receipt_family
@@ -125,6 +125,14 @@ def _revision(staging: Staging, decision: RecordDecision) -> list[RecordChange |
     if decision.payload is not None:
         staging.put(k.payload(record_id, revision), rows.PAYLOAD.encode(decision.payload))
     changes = stage_consequences(staging, event, None)
+    _derived_rows(staging, operation, record_id, current=current)
+    _workspace(staging)
+    return changes
+
+
+def _derived_rows(staging: Staging, operation: StoredRecordOperation, record_id: str, *, current: bool) -> None:
+    """What else is kept of a new revision; `current` is whether the record's standing was before it."""
+    k = staging.keys
     match operation:
         case RecordCreated() | RecordSaved():
             hold_topic(staging, record_id)
@@ -147,8 +155,6 @@ def _revision(staging: Staging, decision: RecordDecision) -> list[RecordChange |
             pass
         case _:
             assert_never(operation)
-    _workspace(staging)
-    return changes
 
 
 def _judgment(staging: Staging, decision: JudgmentDecision) -> None:
@@ -205,9 +211,10 @@ def _credential(staging: Staging, decision: CredentialDecision) -> None:
     event, after = decision.event, decision.after
     credential = after.credential
     company_id = staging.partition.company_id
-    staging.put(staging.keys.credential(credential.id), rows.CREDENTIAL.encode(after))
-    if isinstance(event.operation, CredentialIssued):
-        staging.put(keys.credential_company(credential.id), company_id.encode())
+    body = rows.CREDENTIAL.encode(after)
+    staging.put(staging.keys.credential(credential.id), body)
+    place = rows.CredentialPlace(digests.credential_digest(body), company_id)
+    staging.put(keys.credential_company(credential.id), place.pack())
     if event.sequence == 1:
         staging.put(keys.company(company_id), company_id.encode())
     staging.advance(event, staging.head())

@@ -54,7 +54,7 @@ def rebuild(source: PartitionReader, target: Staging) -> int:
         event = source.event(sequence)
         if event is None:
             raise StorageInconsistency("an event is missing")
-        apply_event(target, event, _payload_of(source, event))
+        apply_event(target, event, payload_of(source, event))
     if target.head() != tip:
         raise StorageInconsistency("the events do not lead to the stored head")
     return tip.sequence
@@ -117,7 +117,8 @@ def _agree(digest: bytes, stated: str) -> None:
         raise StorageInconsistency("an event does not lead to the digest of its receipt")
 
 
-def _payload_of(source: PartitionReader, event: Event) -> Erasable | None:
+def payload_of(source: PartitionReader, event: Event) -> Erasable | None:
+    """The erasable row that an event brought; None if it brought none, or it was erased."""
     if isinstance(event, JudgmentEvent):
         return source.words(event.sequence)
     if not isinstance(event, RecordEvent) or isinstance(event.operation, StandingSet | StaleMarked):

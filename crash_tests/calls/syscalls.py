@@ -1,0 +1,112 @@
+"""The part `syscalls`: every system call of a short workload fails once, in every way that such calls can fail."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from crash_tests.calls.faults import FAULTS
+from crash_tests.calls.native import compiled, environment, fast_directory
+from crash_tests.calls.pool import work_off
+from crash_tests.calls.sweep import Case, Task
+from crash_tests.calls.workloads import WORKLOADS
+from crash_tests.calls.zygote import CHILD_SECONDS_MAX
+from crash_tests.dice import seeded
+from crash_tests.part import Part, Run, Summary
+
+LYING_SYNC = "lying-sync"
+"""The control: syncs that are lies are taken for honest ones."""
+CASES_PER_TASK = 25
+MORE_CALLS = 2
+"""Faults are tried beyond the last call, since what recovers from one may make more of them."""
+
+
+def run(given: Run) -> Summary:
+    """So many faults, or all that there are."""
+    injector = compiled("injector", given.directory)
+    place = Path(tempfile.mkdtemp(prefix="relatum-syscalls-", dir=fast_directory()))
+    work = partial(
+        work_off,
+        command=(sys.executable, "-m", "crash_tests.calls.sweep"),
+        environment=environment(injector),
+        logs=given.directory,
+        silence_seconds_max=2 * CHILD_SECONDS_MAX + 30,
+    )
+    try:
+        (counted,) = work([Task(seed=given.seed, place=str(place))])
+        cases = _chosen(_all(counted.counts, given.control), given)
+        counts: Counter[str] = Counter()
+        for message in work(_tasks(given, place, cases)):
+            counts.update(message.counts)
+    finally:
+        shutil.rmtree(place)
+    return Summary(counts.total(), _line(counts, given.seconds))
+
+
+def _all(calls: dict[str, int], control: str | None) -> list[int]:
+    """The numbers of all cases, or of those that a control is about; `calls` says how many of each kind are made."""
+    return [
+        Case(workload, fault, call).number
+        for workload in WORKLOADS
+        for fault in FAULTS
+        if control is None or fault.may_lose
+        if (made := calls.get(f"{workload.name} {fault.call.name}", 0))
+        for call in range(1, made + MORE_CALLS + 1)
+    ]
+
+
+def _chosen(every: list[int], given: Run) -> list[int]:
+    """As many as were asked for: those from a number on, or some that are spread evenly over all that there are.
+
+    The seed says where the first of them lies, so that one seed after the other comes to all.
+    """
+    if given.first_case > 1:
+        return [number for number in every if number >= given.first_case][: given.cases]
+    if given.cases >= len(every):
+        return every
+    stride = len(every) / given.cases
+    first = seeded(given.seed, "first").random() * stride
+    return [every[int(first + place * stride)] for place in range(given.cases)]
+
+
+def _tasks(given: Run, place: Path, cases: list[int]) -> Iterator[Task]:
+    given.tell(f"{len(cases):,} faults")
+    for start in range(0, len(cases), CASES_PER_TASK):
+        if given.seconds >= given.seconds_max:
+            given.tell(f"stopped after {start} of {len(cases)}: the time is over")
+            return
+        yield Task(
+            seed=given.seed,
+            place=str(place),
+            cases=cases[start : start + CASES_PER_TASK],
+            strict=given.control == LYING_SYNC,
+            bug=given.bug,
+        )
+
+
+def _line(counts: Counter[str], seconds: float) -> str:
+    outcomes = ", ".join(f"{number:,} {outcome}" for outcome, number in sorted(counts.items()))
+    return f"{counts.total():,} faults: {outcomes}; {counts.total() / seconds:,.0f} a second"
+
+
+PART = Part(
+    name="syscalls",
+    help="let one system call of a short workload fail, lie, or be the last one; then another one",
+    unit="faults",
+    cases_ci=300,
+    cases_release=20_000,
+    run=run,
+    controls=(LYING_SYNC,),
+    bugs=(
+        "unsynced-commit",
+        "receipt-before-sync",
+        "failed-sync-ignored",
+        "failed-commit-answered",
+        "watermark-ahead",
+    ),
+)

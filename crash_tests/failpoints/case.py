@@ -1,0 +1,83 @@
+"""At which places a case kills: drawn from the seed and the case's number, before anything is carried out.
+
+What always holds: each round of `len(NAMES)` cases meets every name once, in the phase to which it belongs; what the
+other phases of a case meet is drawn besides.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+from msgspec import Struct
+
+from crash_tests.dice import seeded
+from relatum.failpoints import NAMES, Name
+
+MADE = tuple(name for name in NAMES if name.startswith("make."))
+OPENED = tuple(name for name in NAMES if name.startswith("open."))
+REPAIRED = tuple(name for name in NAMES if name.startswith("repair."))
+EXAMINED = tuple(name for name in NAMES if name.startswith("examine."))
+STARTED = EXAMINED + OPENED + REPAIRED
+WORKED = tuple(name for name in NAMES if name.startswith(("group.", "commit.")))
+CLOSED = tuple(name for name in NAMES if name.startswith("close."))
+
+MET_AGAIN = ("make.directory", *OPENED)
+"""By each `relatum init` on a directory, however often one was killed there before."""
+
+REACHED_MAX = 60
+ACCEPTED_MAX = 40
+MAKING_SHARE = 0.2
+"""How often a name that `relatum init` meets too is tried there."""
+
+
+class Case(Struct, frozen=True, kw_only=True):
+    """What is killed where. `reached` is at which reach of `work` the server dies, `accepted` when it is told to stop.
+
+    A case that kills no making works on a copy of a store.
+    """
+
+    making: tuple[Name, ...] = ()
+    work: Name
+    reached: int = 1
+    accepted: int = 0
+    starts: tuple[Name, ...] = ()
+
+    @property
+    def kills(self) -> int:
+        """How many that makes."""
+        return len(self.making) + 1 + len(self.starts)
+
+    def __str__(self) -> str:
+        """For messages."""
+        making = f"init at {', '.join(self.making)}; " if self.making else ""
+        work = f"{self.work} reached {self.reached} times" if self.work in WORKED else self.work
+        starts = f"; starts at {', '.join(self.starts)}" if self.starts else ""
+        return f"{making}{work}{starts}"
+
+
+def draw_case(seed: int, number: int) -> Case:
+    """The case with a number."""
+    turn, place = divmod(number - 1, len(NAMES))
+    names = list(NAMES)
+    seeded(seed, "round", turn).shuffle(names)
+    random = seeded(seed, number)
+    name = names[place]
+    making: tuple[Name, ...] = ()
+    if name in MADE or (name not in EXAMINED + REPAIRED and random.random() < MAKING_SHARE):
+        making = (name, *_some(MET_AGAIN, random))
+    work = name if name in WORKED + CLOSED and not making else random.choice(WORKED + CLOSED)
+    starts = _some(STARTED, random)
+    if name in STARTED and not making:
+        starts = (name, *starts[:2])
+    return Case(
+        making=making,
+        work=work,
+        reached=1 + int(REACHED_MAX * random.random() ** 2) if work in WORKED else 1,
+        accepted=random.randrange(ACCEPTED_MAX),
+        starts=starts,
+    )
+
+
+def _some(names: tuple[Name, ...], random: Random) -> tuple[Name, ...]:
+    """Mostly none or one, three at most."""
+    return tuple(random.choices(names, k=random.choice((0, 0, 0, 1, 1, 1, 2, 3))))

@@ -1,0 +1,108 @@
+"""One case, carried out: a store is made, worked on and opened again, and killed at the case's places on the way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from signal import SIGKILL, SIGTERM
+
+from msgspec import Struct
+
+from crash_tests.dice import seeded
+from crash_tests.failpoints.case import CLOSED, REPAIRED, Case
+from crash_tests.failpoints.torn import tear
+from crash_tests.oracle import Verdict
+from crash_tests.server import START_SECONDS_MAX, STOP_SECONDS_MAX, Child, Server
+from crash_tests.site import SUBJECTS, Site
+from crash_tests.template import Template
+from crash_tests.violation import require
+from crash_tests.workload import Workload
+from relatum.failpoints import Name
+
+WORK_SECONDS_MAX = 60.0
+CLIENTS = 4
+CONSUMERS = 4
+
+
+class Outcome(Struct, frozen=True, kw_only=True):
+    """What a case came to; `rows` were inspected."""
+
+    acknowledged: int
+    verdict: Verdict
+    rows: int
+
+
+class Trial:
+    """A case with its number and its seed, under `directory`; `launch` prepares every program."""
+
+    def __init__(
+        self, case: Case, seed: int, number: int, directory: Path, template: Template, launch: tuple[str, ...] = ()
+    ) -> None:
+        self._case = case
+        self._place = seed, number
+        self._template = template
+        self._site = Site(directory, f"case-{number}", launch=launch)
+
+    def run(self) -> Outcome:
+        """Raises `Violation` with the first thing that does not hold."""
+        with self._site as site:
+            first = self._first_server()
+            acknowledged = self._work(first)
+            for start in self._case.starts:
+                if start in REPAIRED:
+                    tear(site.store)
+                with site.start(*_failpoint(start), doomed=True) as starting:
+                    _require_killed_on_its_way(starting, start)
+            server = site.serve()
+            verdict = site.judge(server)
+            findings = site.end(server)
+        return Outcome(acknowledged=acknowledged, verdict=verdict, rows=findings.rows)
+
+    def _first_server(self) -> Server:
+        """The server that will be killed at work, on a copy of the template or on a store of its own."""
+        case, site, random = self._case, self._site, seeded(*self._place, "site")
+        if not case.making:
+            self._template.copy(site, random)
+            return self._serve(case.reached)
+        for name in case.making:
+            with Child(site.init_command(*_failpoint(name)), site.log) as making:
+                _require_killed_on_its_way(making, name)
+        admin_secret = site.make(killed_before=True)
+        server = self._serve(case.reached + len(SUBJECTS))  # each account that is issued is a group of its own
+        site.settle(server, admin_secret, random)
+        return server
+
+    def _serve(self, reached: int) -> Server:
+        """The server that dies at work; one that dies closing is not doomed before it is told to stop."""
+        work = self._case.work
+        if work in CLOSED:
+            return self._site.serve(*_failpoint(work))
+        return self._site.serve(*_failpoint(work, reached), doomed=True)
+
+    def _work(self, server: Server) -> int:
+        """Clients at work until the server has died; how many commands were acknowledged."""
+        workload = Workload(self._site.ground, server, self._place, CLIENTS, CONSUMERS)
+        if self._case.work in CLOSED:
+            workload.wait_for("accepted", self._case.accepted, WORK_SECONDS_MAX)
+            server.stopping = True
+            server.signal(SIGTERM)
+        if workload.wait_until_gone(WORK_SECONDS_MAX):
+            _require_killed(server, self._case.work)
+        else:
+            server.kill()
+        return workload.finish()["accepted"]
+
+
+def _failpoint(name: Name, reached: int = 1) -> tuple[str, str]:
+    return "--failpoint", f"{name}:{reached}"
+
+
+def _require_killed_on_its_way(child: Child, name: Name) -> None:
+    """Before it has said anything, as it does when it is ready or done."""
+    told = child.read_line(START_SECONDS_MAX)
+    require(told is None, f"a program that was to die at {name} went on{child.log_tail()}")
+    _require_killed(child, name)
+
+
+def _require_killed(child: Child, name: Name) -> None:
+    status = child.wait(STOP_SECONDS_MAX)
+    require(status == -SIGKILL, f"a program that was to die at {name} ended with {status}{child.log_tail()}")

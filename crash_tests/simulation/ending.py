@@ -1,0 +1,82 @@
+"""The last judgement on a case: everything that can be asked, and every row that is left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+
+from crash_tests.inspection.claims import Claim
+from crash_tests.inspection.inspect import inspect
+from crash_tests.simulation.administration import check_administration
+from crash_tests.simulation.answers import Answers
+from crash_tests.simulation.machine import Machine
+from crash_tests.simulation.mark import FaultyMark
+from crash_tests.simulation.sense import topic_holder
+from crash_tests.simulation.store import FaultyStore
+from crash_tests.simulation.story import Chapter, Story
+from crash_tests.violation import Violation, require, require_same
+from relatum.errors import StoreUnavailable
+from relatum.store.database import Database
+from relatum.store.partition import PartitionReader
+from relatum.store.view import LedgerView
+
+_RECEIPTS_ASKED_MAX = 8
+
+
+def check_answers(view: LedgerView, story: Story, random: Random) -> None:
+    """Everything that the ledger can be asked, when nothing is in doubt any more."""
+    story.look(view)
+    for chapter in story.chapters.values():
+        answers = Answers(view, chapter, random)
+        answers.check_all()
+        own = [command for key, command in story.seen.items() if key[0] == chapter.partition]
+        for command in random.sample(own, min(_RECEIPTS_ASKED_MAX, len(own))):
+            answers.check_receipt(command)
+        _check_topics(view.partition(chapter.partition), chapter)
+    check_administration(view, story)
+
+
+def _check_topics(reader: PartitionReader, chapter: Chapter) -> None:
+    """Each topic slot that was ever held is held by whom the model says, or free."""
+    revisions = (one for revisions in chapter.model.records.values() for one in revisions if one["input"])
+    for topic in sorted({one["input"]["topic_key"] for one in revisions} - {None}):
+        require_same(f"who holds {topic!r}", topic_holder(chapter.model, topic), reader.topic_holder(topic))
+
+
+def check_erasure(story: Story, rows: Mapping[bytes, bytes]) -> None:
+    """What a deletion erases is nowhere among the rows."""
+    found = b"\n".join(rows.values())
+    for chapter in story.chapters.values():
+        for record_id, revisions in chapter.model.records.items():
+            if revisions[-1]["state"] == "deleted":
+                texts = {one["input"]["content"].split(" x")[0] for one in revisions if one["input"]}
+                require(
+                    not any(text.encode() in found for text in texts), f"the text of {record_id} outlived its deletion"
+                )
+
+
+def check_every_row(story: Story, rows: Mapping[bytes, bytes]) -> None:
+    """The rows as the inspection judges them, which shares nothing with the ledger but the format."""
+    claims = (
+        Claim(
+            partition=command.desk.partition,
+            family=command.family,
+            subject_id=command.desk.account.subject_id,
+            idempotency_key=command.idempotency_key,
+            receipt=None if command.receipt is None else command.receipt.decode(),
+        )
+        for command in story.seen.values()
+    )
+    inspect(rows, claims)
+
+
+def check_rollback(machine: Machine, random: Random) -> None:
+    """A store that has lost what it acknowledged last is not opened."""
+    if not machine.disk.forget_last():
+        return
+    store = FaultyStore(machine.disk, machine.plan, random)
+    try:
+        Database.on(store, lambda _blank: FaultyMark(machine.disk, machine.plan, random), create=False)
+    except StoreUnavailable:
+        return
+    raise Violation("a store that has lost acknowledged commands was opened")

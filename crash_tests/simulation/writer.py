@@ -1,0 +1,50 @@
+"""The product's writer without its thread: it takes a group when it is told to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from relatum.writer.committer import Committer
+from relatum.writer.submission import Submission, Ticket
+
+
+class SteppedCommitter(Committer):
+    """Calls `on_arrival` when something waits for it; whoever made it then calls `run_once`."""
+
+    def __init__(self, on_arrival: Callable[[], None], *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self._on_arrival = on_arrival
+
+    @property
+    def waiting(self) -> int:
+        """How many commands wait."""
+        return len(self._intake)
+
+    def start(self) -> None:
+        """There is no thread."""
+
+    def submit(self, submissions: Sequence[Submission], on_done: Callable[[Ticket], None]) -> None:
+        """See `Committer.submit`."""
+        super().submit(submissions, on_done)
+        self._on_arrival()
+
+    def drain(self, timeout_seconds: float) -> bool:
+        """Takes no more commands and answers those taken."""
+        self._intake.close()
+        while self.run_once():
+            pass
+        return True
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Inside the block a command is decided as it arrives, for callers that wait for it without a loop."""
+        on_arrival, self._on_arrival = self._on_arrival, self._run_one
+        try:
+            yield
+        finally:
+            self._on_arrival = on_arrival
+
+    def _run_one(self) -> None:
+        self.run_once()

@@ -1,0 +1,68 @@
+"""`relatum verify`: every row of a store that nobody serves, derived again and compared."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+import msgspec
+
+from relatum.cli.exits import told_in_one_line
+from relatum.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from relatum.verify.report import Report
+
+FINDINGS_STATUS: Final = 1
+
+
+class NotVerified(click.ClickException):
+    """The store can't be read, so nothing is known about it; exit status 2."""
+
+    exit_code = 2
+
+
+@click.command()
+@click.argument("directory", type=click.Path(path_type=Path))
+@click.option("--jobs", type=click.IntRange(1, 256), help="Processes at work. Default: one for each processor.")
+@click.option("--json", "in_one_line", is_flag=True, help="Print the report in one line.")
+def verify(directory: Path, jobs: int | None, in_one_line: bool) -> None:
+    """Verify every row of the store in DIRECTORY, which nobody may be serving.
+
+    Derives again whatever follows from events and payloads, and compares: indexes, headers, digests, chains, receipts,
+    journals. Writes nothing, so a read-only copy can be verified too. Prints a report as one JSON object: counts and
+    digests of each family of rows, and what does not hold.
+
+    \b
+    Exit statuses:
+        0  everything holds
+        1  something does not; the report says what
+        2  nothing was verified: the store is missing, in use or unreadable
+
+    \b
+    Example:
+        relatum verify ./ledger > report.json
+    """
+    report = verified(directory, jobs)
+    told = msgspec.json.encode(as_told(report))
+    click.echo((told if in_one_line else msgspec.json.format(told)).decode())
+    if not report.clean:
+        sys.exit(FINDINGS_STATUS)
+
+
+def verified(directory: Path, jobs: int | None = None) -> Report:
+    """The report on a store, made behind a progress bar. Status 2 where the store can't be read."""
+    from relatum.verify.directory import verify_directory
+
+    try:
+        with told_in_one_line(), progress_bar("verifying") as told:
+            return verify_directory(directory, jobs=jobs, progress=told)
+    except click.ClickException as error:
+        raise NotVerified(error.message) from error
+
+
+def as_told(report: Report) -> dict[str, object]:
+    """A report as it is printed: what it comes to, and then its members."""
+    return {"clean": report.clean, **msgspec.structs.asdict(report)}

@@ -1,0 +1,178 @@
+"""What an operator may ask a running server for: an image of its store, and a compaction (docs/operations.md).
+
+None of it is part of the contract or of the document. What always holds: no credential of a company reaches anything
+here, whatever it may do; the operator's token is compared in constant time; where the server was given no token, there
+are no such routes. One thing is done at a time, beside whatever the server serves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Final, Self, TypeVar
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from relatum.backup.archive import MEDIA_TYPE, packed
+from relatum.backup.paths import COMPACT_PATH, IMAGE_PATH
+from relatum.core import digests
+from relatum.core.wire import Closed
+from relatum.errors import StorageFailure
+from relatum.http import errors
+from relatum.http.departure import cut, end_on_departure
+from relatum.http.headers import bearer_token
+from relatum.http.responses import ALWAYS, Response, encoded, write
+from relatum.http.services import Services
+from relatum.http.watches import Watch
+from relatum.limits import TOKEN_CHARACTERS_MAX
+from relatum.settings import SettingsError
+from relatum.store.upkeep import Image, Upkeep
+
+TOKEN_CHARACTERS_MIN: Final = 32
+
+Result = TypeVar("Result")
+Work = Callable[[Scope, Receive, Send], Awaitable[Response | None]]
+"""Answers the response, or None where it has sent one itself."""
+
+_STOP: Final = "operator"
+"""No workspace is called so: a watch over it is rung by nothing but its end, when the server is told to stop."""
+
+_START: Final = {
+    "type": "http.response.start",
+    "status": 200,
+    "headers": [(b"content-type", MEDIA_TYPE.encode()), *ALWAYS],
+}
+_END: Final = {"type": "http.response.body", "body": b"", "more_body": False}
+
+
+class Sizes(Closed, frozen=True, kw_only=True):
+    """What a compaction came to."""
+
+    bytes_before: int
+    bytes_after: int
+
+
+class OperatorToken:
+    """The secret that makes a caller the operator of this server."""
+
+    def __init__(self, token: str) -> None:
+        self._token = token.encode()
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """From a file that nobody but its owner may read. Raises SettingsError."""
+        try:
+            open_to_others = path.stat().st_mode & 0o077
+            token = path.read_text(encoding="ascii", errors="replace").strip()
+        except OSError as error:
+            raise SettingsError((f"operator_token_file {path} can't be read: {error.strerror}",)) from error
+        if open_to_others:
+            raise SettingsError((f"operator_token_file {path} must be readable by its owner alone: chmod 600",))
+        sound = token.isascii() and token.split() == [token]
+        if not sound or not TOKEN_CHARACTERS_MIN <= len(token) <= TOKEN_CHARACTERS_MAX:
+            limits = f"{TOKEN_CHARACTERS_MIN} to {TOKEN_CHARACTERS_MAX} ASCII characters"
+            raise SettingsError((f"operator_token_file {path} must hold one token of {limits} without blanks",))
+        return cls(token)
+
+    def is_given_in(self, scope: Scope) -> bool:
+        """Whether a request comes with it."""
+        given = bearer_token(scope["headers"])
+        return given is not None and digests.same(given.encode(), self._token)
+
+
+class Operating:
+    """The operator's endpoints of one server. Event loop only."""
+
+    def __init__(self, token: OperatorToken, upkeep: Upkeep, services: Services) -> None:
+        self._token = token
+        self._upkeep = upkeep
+        self._services = services
+        self._at_work = False
+        # Of its own: what it does may outlast the event loop, and is cut short when the ledger closes.
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="relatum-operator")
+
+    def endpoints(self) -> Mapping[str, ASGIApp]:
+        """By path; all of them take POST."""
+        work: dict[str, Work] = {IMAGE_PATH: self._image, COMPACT_PATH: self._compact}
+        return {path: self._endpoint(path, one) for path, one in work.items()}
+
+    def _endpoint(self, path: str, work: Work) -> ASGIApp:
+        async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+            response = await self._guarded(work, scope, receive, send)
+            if response is not None:
+                await write(send, response)
+            self._services.metrics.requests(path, str(200 if response is None else response.status)).inc()
+
+        return serve
+
+    async def _guarded(self, work: Work, scope: Scope, receive: Receive, send: Send) -> Response | None:
+        if not self._token.is_given_in(scope):
+            return errors.refused(errors.UNAUTHORIZED)
+        if self._at_work:
+            return errors.refused(errors.BUSY)
+        self._at_work = True
+        try:
+            return await work(scope, receive, send)
+        except StorageFailure as failure:
+            self._services.log.failure("an operator's request met a failure", failure)
+            return errors.refused(errors.told(failure))
+        except Exception as error:  # noqa: BLE001 - as for every other route
+            self._services.log.failure("an operator's request failed inside the server", error)
+            return errors.refused(errors.INTERNAL)
+        finally:
+            self._at_work = False
+
+    async def _image(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with_image = ExitStack()
+        image = await self._in_thread(lambda: with_image.enter_context(self._upkeep.image()))
+        try:
+            await self._stream(image, scope, receive, send)
+        finally:
+            await self._in_thread(with_image.close)
+
+    async def _stream(self, image: Image, scope: Scope, receive: Receive, send: Send) -> None:
+        with self._services.watches.watch(_STOP) as watch:
+            departure = asyncio.create_task(end_on_departure(receive, watch))
+            sending = asyncio.create_task(self._send(image, send))
+            try:
+                finished = await _unless_ended(sending, watch)
+                failure = sending.exception() if finished else None
+                if failure is not None:
+                    self._services.log.failure("an image could not be sent to its end", failure)
+                if failure is not None or not finished:
+                    await cut(scope, departure)
+            finally:
+                sending.cancel()
+                departure.cancel()
+
+    async def _send(self, image: Image, send: Send) -> None:
+        chunks = packed(image)
+        await send(_START)
+        while (chunk := await self._in_thread(lambda: next(chunks, None))) is not None:
+            await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        await send(_END)
+
+    async def _compact(self, scope: Scope, receive: Receive, send: Send) -> Response:
+        work = asyncio.create_task(self._in_thread(self._upkeep.compact))
+        with self._services.watches.watch(_STOP) as watch:
+            if not await _unless_ended(work, watch):
+                work.cancel()
+                return errors.refused(errors.STOPPED)
+        before, after = await work
+        return Response(200, encoded(Sizes(bytes_before=before, bytes_after=after)))
+
+    async def _in_thread(self, work: Callable[[], Result]) -> Result:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+
+async def _unless_ended(work: asyncio.Task[Any], watch: Watch) -> bool:
+    """Waits for work, or until the watch has ended, whichever comes first; whether it was the work."""
+    ended = asyncio.create_task(watch.moved(None))
+    try:
+        await asyncio.wait({work, ended}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        ended.cancel()
+    return work.done()

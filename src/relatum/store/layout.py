@@ -1,0 +1,18 @@
+"""What lies where in a data directory.
+
+    DIRECTORY/engine      the engine's files: all rows, and the lock of the store's one owner
+    DIRECTORY/watermark   how far the store had come when it last answered: the proof that nothing is lost
+    DIRECTORY/ballast     room on the disk, held back while the store is open
+    DIRECTORY/images      what backups that are being made are read from
+
+The first two are the store, and belong together. The others come and go with the process that has it open.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+ENGINE_NAME: Final = "engine"
+WATERMARK_NAME: Final = "watermark"
+BALLAST_NAME: Final = "ballast"
+IMAGES_NAME: Final = "images"

@@ -1,0 +1,85 @@
+"""The rows of partitions as the product's own projection makes them of events and payloads, on a scratch store.
+
+What lives here: `Scratch`, and the comparison of what it holds with what is stored, row by row. This is slow and takes
+room on disk, so it is done only where something is known to differ, to find out what; and to repair it.
+
+What always holds: the scratch store lies in a temporary directory (that of `TMPDIR`) and goes when the block ends;
+memory is bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final, NamedTuple
+
+from relatum.core.ids import Partition
+from relatum.errors import StorageInconsistency
+from relatum.store.kv import KeyValue, Reader
+from relatum.store.overlay import Overlay
+from relatum.store.partition import PartitionReader
+from relatum.store.projection.rebuild import apply_event, payload_of
+from relatum.store.projection.staging import Staging
+from relatum.store.rocks import RocksStore
+
+_STAGED_ROWS_MAX: Final = 20_000
+
+
+class Difference(NamedTuple):
+    """A key under which other rows lie than should; None for no row."""
+
+    key: bytes
+    derived: bytes | None
+    stored: bytes | None
+
+
+@contextmanager
+def scratch_store() -> Iterator[RocksStore]:
+    """An empty store for as long as the block runs."""
+    with TemporaryDirectory(prefix="relatum-scratch-") as name:
+        store = RocksStore.open(Path(name), create=True)
+        try:
+            yield store
+        finally:
+            store.close()
+
+
+def rederive(source: Reader, partition: Partition, scratch: KeyValue) -> None:
+    """Puts every row into `scratch` that the events and payloads of a partition lead to, those of the store included.
+
+    Raises StorageInconsistency where the events don't lead to the stored head.
+    """
+    reader = PartitionReader(source, partition)
+    overlay = Overlay(scratch)
+    target = Staging(overlay, partition)
+    for sequence in range(1, reader.head().sequence + 1):
+        event = reader.event(sequence)
+        if event is None:
+            raise StorageInconsistency("an event is missing")
+        apply_event(target, event, payload_of(reader, event))
+        if len(overlay.rows()) >= _STAGED_ROWS_MAX:
+            scratch.write(overlay.rows())
+            overlay = Overlay(scratch)
+            target = Staging(overlay, partition)
+    if overlay.rows():
+        scratch.write(overlay.rows())
+
+
+def differences(derived: Reader, stored: Reader, start: bytes, stop: bytes) -> Iterator[Difference]:
+    """What differs between `start` and `stop`, in the order of keys. Neither side may be written meanwhile."""
+    expected, found = derived.scan(start, stop), stored.scan(start, stop)
+    one, other = next(expected, None), next(found, None)
+    while one is not None or other is not None:
+        if other is None or (one is not None and one[0] < other[0]):
+            assert one is not None
+            yield Difference(one[0], one[1], None)
+            one = next(expected, None)
+        elif one is None or other[0] < one[0]:
+            yield Difference(other[0], None, other[1])
+            other = next(found, None)
+        else:
+            if one[1] != other[1]:
+                yield Difference(one[0], one[1], other[1])
+            one, other = next(expected, None), next(found, None)

@@ -1,0 +1,30 @@
+"""A process that helps to verify: `python -m relatum.verify.worker ENGINE_DIRECTORY`.
+
+It opens the store for reading, takes tasks from its standard input, and answers each on its standard output, until the
+input ends.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import IO
+
+from relatum.errors import Failure
+from relatum.store.rocks import reading
+from relatum.verify.messages import Done, Failed, read_task, write_answer
+from relatum.verify.tasks import done
+
+
+def work(directory: Path, tasks: IO[bytes], answers: IO[bytes]) -> None:
+    """Does every task that comes in. A failure is an answer, too, and the last one."""
+    try:
+        with reading(directory) as view:
+            while (task := read_task(tasks)) is not None:
+                write_answer(answers, Done(done(task, view)))
+    except Failure as failure:
+        write_answer(answers, Failed(str(failure)))
+
+
+if __name__ == "__main__":
+    work(Path(sys.argv[1]), sys.stdin.buffer, sys.stdout.buffer)

@@ -1,0 +1,126 @@
+"""Erasure is physical when asked: after a deletion and a compaction no file of a store has the bytes any more."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import pytest
+
+from relatum.backup.manifest import STORE_NAME
+from relatum.entropy import SystemEntropy
+from relatum.ledger import Ledger
+from relatum.store.layout import ENGINE_NAME
+from relatum.store.rocks import RocksStore, reading
+from relatum.verify.directory import verify_directory
+from tests.backup.operated import command, done, operated
+from tests.backup.scene import back_up, files_of
+from tests.cli.program import run
+from tests.http.client import RECORDS, Api, Caller, accepted, issue
+from tests.support.desk import Desk
+
+
+def planted_text() -> str:
+    """A text that nobody else has and no compression shortens: its bytes lie in a file as they are."""
+    return base64.b32encode(SystemEntropy().draw(60)).decode()
+
+
+def holding(directory: Path, text: str) -> list[str]:
+    """The files in which the bytes of a text lie."""
+    return [name for name, content in files_of(directory).items() if text.encode() in content]
+
+
+def rows_holding(directory: Path, text: str) -> int:
+    """In how many rows they lie, whatever compression makes of them."""
+    with reading(directory / ENGINE_NAME) as view:
+        return sum(text.encode() in row for _, row in view.scan(b"", b"\xff" * 17))
+
+
+def flush(ledger: Ledger) -> None:
+    """Into a table file with it."""
+    store = ledger._database.store
+    assert isinstance(store, RocksStore)
+    store.flush()
+
+
+@pytest.mark.parametrize("flushed", ["never", "before the deletion", "before and after it"])
+def test_a_deleted_text_is_in_no_file_after_a_compaction(tmp_path: Path, flushed: str) -> None:
+    store, content, title, evidence, again = tmp_path / "store", *(planted_text() for _ in range(4))
+    with Ledger.open(store, create=True) as ledger:
+        desk = Desk(ledger)
+        record = desk.review(desk.create(content, title=title), evidence_ref=evidence)
+        record = desk.revise(record, again)
+        kept = desk.create(planted_text())
+        if flushed != "never":
+            flush(ledger)
+        desk.delete(record)
+        if flushed == "before and after it":
+            flush(ledger)
+        for text in (content, title, evidence, again):
+            assert holding(store, text), "the deletion alone leaves the bytes where they were"
+            assert 0 == in_view(ledger, text)
+        assert ledger.upkeep is not None
+        ledger.upkeep.compact()
+        for text in (content, title, evidence, again):
+            assert [] == holding(store, text)
+    done(run("compact", store))
+    for text in (content, title, evidence, again):
+        assert [] == holding(store, text)
+        assert 0 == rows_holding(store, text)
+    assert verify_directory(store).clean
+    with Ledger.open(store) as ledger:
+        Desk(ledger).delete(kept)
+
+
+def in_view(ledger: Ledger, text: str) -> int:
+    with ledger.view() as view:
+        return sum(text.encode() in row for _, row in view._view.scan(b"", b"\xff" * 17))
+
+
+def test_a_running_server_purges_what_was_deleted_over_http(tmp_path: Path) -> None:
+    store, text, kept = tmp_path / "store", planted_text(), planted_text()
+    with operated(store) as (server, secret), Api(server.url) as api:
+        caller = issue(Caller(api, secret))
+        record = caller.create(text)
+        caller.create(kept)
+        at = {"record_id": record["record_id"], "expected_revision": record["revision"]}
+        accepted(caller.command(RECORDS, type="delete", **at))
+        assert holding(store, text)
+        done(command(server, "compact"))
+        assert [] == holding(store, text)
+        assert holding(store, kept)
+        assert 200 == caller.ask(f"{RECORDS}/query", filter={"limit": 10}).status_code
+        assert 0 == server.stop()
+    assert [] == holding(store, text)
+
+
+def test_the_remains_of_a_torn_log_go_too(tmp_path: Path) -> None:
+    text = planted_text()
+    with Ledger.open(tmp_path, create=True) as ledger:
+        Desk(ledger).create()
+    (tmp_path / ENGINE_NAME / "000123.log.torn-at-456").write_text(text)
+    assert holding(tmp_path, text)
+    done(run("compact", tmp_path))
+    assert [] == holding(tmp_path, text)
+
+
+def test_a_backup_keeps_what_is_erased_later(tmp_path: Path) -> None:
+    text = planted_text()
+    with Ledger.open(tmp_path / "store", create=True) as ledger:
+        record = Desk(ledger).create(text)
+    back_up(tmp_path / "store", tmp_path / "backup")
+    with Ledger.open(tmp_path / "store") as ledger:
+        Desk(ledger).delete(record)
+    done(run("compact", tmp_path / "store"))
+    assert [] == holding(tmp_path / "store", text)
+    assert 1 == rows_holding(tmp_path / "backup" / STORE_NAME, text)
+
+
+def test_a_backup_after_a_deletion_and_a_compaction_does_not_have_it(tmp_path: Path) -> None:
+    text = planted_text()
+    with Ledger.open(tmp_path / "store", create=True) as ledger:
+        desk = Desk(ledger)
+        desk.delete(desk.create(text))
+    done(run("compact", tmp_path / "store"))
+    back_up(tmp_path / "store", tmp_path / "backup")
+    assert [] == holding(tmp_path / "backup", text)

@@ -1,0 +1,132 @@
+"""The parts on system calls: sound code passes, and each control and planted bug that they are said to notice is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from crash_tests.calls.faults import Call, Fault, Mode
+from crash_tests.calls.native import compiled
+from crash_tests.calls.op_log import PART as OP_LOG
+from crash_tests.calls.states import CASES_PER_RECORDING
+from crash_tests.calls.sweep import Case
+from crash_tests.calls.syscalls import PART as SYSCALLS
+from crash_tests.calls.workloads import WORKLOADS
+from crash_tests.part import Part, Run, Summary, Unavailable
+from crash_tests.violation import Violation
+
+pytestmark = pytest.mark.slow
+
+SEED = 7
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiler(tmp_path_factory: pytest.TempPathFactory) -> None:
+    try:
+        compiled("recorder", tmp_path_factory.mktemp("compiled"))
+    except Unavailable as lacking:
+        pytest.skip(str(lacking))
+
+
+def run(part: Part, directory: Path, cases: int, **told: str | int) -> Summary:
+    return part.run(Run(seed=SEED, cases=cases, directory=directory, tell=print, **told))  # type: ignore[arg-type]
+
+
+def first_case(workload: str, fault: Fault) -> int:
+    """The number of the case in which a fault strikes the first call of a workload."""
+    (chosen,) = (one for one in WORKLOADS if one.name == workload)
+    return Case(chosen, fault, 1).number
+
+
+# op-log
+
+
+def test_a_crash_at_any_call_leaves_a_state_that_was_committed(tmp_path: Path) -> None:
+    summary = run(OP_LOG, tmp_path, 60)
+    assert 60 == summary.cases
+    assert re.search(r"60 crash states of [\d,]+ calls in \d lives", summary.line)
+
+
+LOST = "is at position .* was told of|acknowledged commands are lost|can't be opened|can't open"
+INCONSISTENT = "ended with Unable|ended with Broken|verification finds|partition .*: "
+NOTICED_BY_OP_LOG = {
+    "unsynced-commit": LOST,
+    "publish-before-sync": LOST,
+    "receipt-before-sync": LOST,
+    "split-command": f"can't be opened|the rows at position|{INCONSISTENT}",
+    "watermark-ahead": "acknowledged commands are lost",
+    "watermark-forgotten": LOST,
+    "watermark-not-checked": LOST,
+    "wrong-overlay-read": INCONSISTENT,
+    "clock-backwards": "commit time",
+    "missing-index-row": INCONSISTENT,
+    "lost-header-update": INCONSISTENT,
+    "missing-journal-entry": INCONSISTENT,
+    "missing-receipt-witness": INCONSISTENT,
+    "missing-revision": INCONSISTENT,
+    "topic-slot-kept": INCONSISTENT,
+    "payload-kept": INCONSISTENT,
+    "replay-forgotten": "sent again",
+    "preflight-skipped": "can't be opened|hangs",
+}
+"""Each bug, and as what it shows."""
+
+
+def test_each_bug_that_op_log_is_said_to_find_is_tried_here() -> None:
+    assert set(OP_LOG.bugs) == set(NOTICED_BY_OP_LOG)
+    assert set(SYSCALLS.bugs) == set(NOTICED_BY_SYSCALLS)
+
+
+@pytest.mark.parametrize("bug", sorted(NOTICED_BY_OP_LOG))
+def test_op_log_notices_a_bug(tmp_path: Path, bug: str) -> None:
+    with pytest.raises(Violation, match=NOTICED_BY_OP_LOG[bug]):
+        run(OP_LOG, tmp_path, 3 * CASES_PER_RECORDING, bug=bug)
+
+
+@pytest.mark.parametrize("control", OP_LOG.controls)
+def test_op_log_notices_a_drive_that_lies(tmp_path: Path, control: str) -> None:
+    with pytest.raises(Violation, match=LOST):
+        run(OP_LOG, tmp_path, 2 * CASES_PER_RECORDING, control=control)
+
+
+# syscalls
+
+
+@pytest.mark.parametrize(
+    ("workload", "fault", "cases"),
+    [
+        ("init", Fault(Call.WRITE, Mode.TORN), 12),
+        ("make", Fault(Call.SYNC, Mode.FOREVER, 5), 12),
+        ("recover", Fault(Call.READ, Mode.FLIP_LAST), 50),
+    ],
+)
+def test_a_call_that_goes_wrong_costs_nothing_that_was_acknowledged(
+    tmp_path: Path, workload: str, fault: Fault, cases: int
+) -> None:
+    summary = run(SYSCALLS, tmp_path, cases, first_case=first_case(workload, fault))
+    assert cases == summary.cases
+    assert "failed" in summary.line or "killed" in summary.line
+
+
+NOTICED_BY_SYSCALLS = {
+    "unsynced-commit": "bytes to lose",
+    "receipt-before-sync": "bytes to lose",
+    "failed-sync-ignored": "bytes to lose",
+    "failed-commit-answered": "bytes to lose",
+    "watermark-ahead": "acknowledged commands are lost",
+}
+
+
+@pytest.mark.parametrize("bug", sorted(NOTICED_BY_SYSCALLS))
+def test_syscalls_notices_a_bug(tmp_path: Path, bug: str) -> None:
+    fault = Fault(Call.SYNC, Mode.KILL_BEFORE) if bug == "watermark-ahead" else Fault(Call.SYNC, Mode.ONCE, 5)
+    with pytest.raises(Violation, match=NOTICED_BY_SYSCALLS[bug]):
+        run(SYSCALLS, tmp_path, 45, first_case=first_case("make", fault), bug=bug)
+
+
+@pytest.mark.parametrize("control", SYSCALLS.controls)
+def test_syscalls_notices_a_drive_that_lies(tmp_path: Path, control: str) -> None:
+    with pytest.raises(Violation, match=LOST):
+        run(SYSCALLS, tmp_path, SYSCALLS.cases_ci, control=control)

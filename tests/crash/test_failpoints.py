@@ -1,0 +1,71 @@
+"""The part `failpoints`: which cases there are, and that cases are carried out as they say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from crash_tests.failpoints.case import CLOSED, EXAMINED, MADE, REPAIRED, STARTED, WORKED, Case, draw_case
+from crash_tests.failpoints.trial import Trial
+from crash_tests.template import Template
+from crash_tests.violation import Violation
+from relatum.failpoints import NAMES
+
+ROUND = range(1, len(NAMES) + 1)
+
+
+def test_a_seed_and_a_number_name_a_case() -> None:
+    cases = [draw_case(7, number) for number in ROUND]
+    assert cases == [draw_case(7, number) for number in ROUND]
+    assert cases != [draw_case(8, number) for number in ROUND]
+
+
+@pytest.mark.parametrize("turn", range(5))
+def test_each_round_meets_every_place(turn: int) -> None:
+    cases = [draw_case(7, turn * len(NAMES) + number) for number in ROUND]
+    assert set(NAMES) == {name for case in cases for name in (*case.making, case.work, *case.starts)}
+
+
+def test_each_place_is_met_in_the_phase_that_comes_by_it() -> None:
+    assert set(NAMES) == {*MADE, *STARTED, *WORKED, *CLOSED}
+    for case in (draw_case(7, number) for number in range(1, 400)):
+        assert set(case.making).isdisjoint(EXAMINED + REPAIRED)
+        assert case.work in WORKED + CLOSED
+        assert set(case.starts) <= set(STARTED)
+        assert case.reached == 1 or case.work in WORKED
+        assert 1 <= case.kills == len(case.making) + 1 + len(case.starts) <= 8
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Template:
+    return Template.make(tmp_path_factory.mktemp("template"))
+
+
+THROUGHOUT = Case(
+    making=("make.directory", "make.format", "make.watermark", "commit.written"),
+    work="commit.synced",
+    reached=5,
+    starts=("examine.passed", "repair.kept", "repair.cut", "open.published"),
+)
+
+
+@pytest.mark.slow
+def test_a_store_that_is_killed_at_every_turn_holds(tmp_path: Path, template: Template) -> None:
+    outcome = Trial(THROUGHOUT, 7, 1, tmp_path, template).run()
+    assert 0 < outcome.acknowledged <= outcome.verdict.replayed
+    assert 0 < outcome.verdict.present
+    assert not (tmp_path / "case-1").exists()
+
+
+@pytest.mark.slow
+def test_a_store_that_is_killed_as_it_closes_holds(tmp_path: Path, template: Template) -> None:
+    outcome = Trial(Case(work="close.drained", accepted=10), 7, 1, tmp_path, template).run()
+    assert 10 <= outcome.acknowledged
+
+
+@pytest.mark.slow
+def test_a_program_that_does_not_come_to_its_place_is_a_violation(tmp_path: Path, template: Template) -> None:
+    opened_again = Case(work="commit.written", starts=("repair.kept", "make.format"))
+    with pytest.raises(Violation, match=r"was to die at make\.format went on"):
+        Trial(opened_again, 7, 1, tmp_path, template).run()

@@ -1,0 +1,122 @@
+"""Power cuts, snapshots and the lossy file system: nothing is lost without a bug, and each bug or lie is noticed."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from argparse import Namespace
+from pathlib import Path
+
+import pytest
+
+from crash_tests.part import Part, Run, Summary, Unavailable
+from crash_tests.power import disk
+from crash_tests.power.cuts import LOSE_WATERMARK, POWER_CUTS, ROLLBACK
+from crash_tests.power.leftovers import LOCK_NAME, claimed
+from crash_tests.power.lossy_fs import LOSSY_FS, LYING_SYNC
+from crash_tests.power.snapshots import SNAPSHOTS, TOO_LATE
+from crash_tests.violation import Violation
+
+PARTS = (POWER_CUTS, SNAPSHOTS, LOSSY_FS)
+
+
+def run(
+    part: Part,
+    directory: Path,
+    *,
+    cases: int,
+    at: str | None = None,
+    bug: str | None = None,
+    control: str | None = None,
+) -> Summary:
+    """A part, or a skipped test where the machine lacks what it needs."""
+    directory.mkdir(exist_ok=True)
+    given = Run(
+        seed=7,
+        cases=cases,
+        directory=directory,
+        tell=lambda _: None,
+        bug=bug,
+        control=control,
+        options=Namespace(at=at),
+    )
+    try:
+        return part.run(given)
+    except Unavailable as lacking:
+        pytest.skip(str(lacking))
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
+def test_nothing_is_lost_and_nothing_stays_mounted(part: Part, tmp_path: Path) -> None:
+    assert run(part, tmp_path, cases=6).cases == 6
+    assert str(tmp_path) not in Path("/proc/self/mounts").read_text()
+    backing = [path.read_text() for path in Path("/sys/block").glob("loop*/loop/backing_file")]
+    assert not any(str(tmp_path) in name for name in backing)
+    assert not list(tmp_path.glob("case-*"))
+
+
+@pytest.mark.parametrize(
+    ("part", "bug", "at"),
+    [
+        (POWER_CUTS, "unsynced-commit", "commit.published"),
+        (POWER_CUTS, "watermark-ahead", "commit.marked"),
+        (POWER_CUTS, "split-command", "commit.synced"),
+        (SNAPSHOTS, "publish-before-sync", "commit.published"),
+        (LOSSY_FS, "receipt-before-sync", "group.answered"),
+    ],
+    ids=lambda value: value.name if isinstance(value, Part) else value,
+)
+def test_a_bug_is_noticed_when_the_power_goes_at_the_wrong_place(part: Part, bug: str, at: str, tmp_path: Path) -> None:
+    with pytest.raises(Violation):
+        run(part, tmp_path, cases=8, at=at, bug=bug)
+
+
+@pytest.mark.parametrize(
+    ("part", "control"),
+    [
+        (POWER_CUTS, ROLLBACK),
+        (POWER_CUTS, LOSE_WATERMARK),
+        (SNAPSHOTS, TOO_LATE),
+        (LOSSY_FS, LYING_SYNC),
+        (LOSSY_FS, LOSE_WATERMARK),
+    ],
+    ids=lambda value: value.name if isinstance(value, Part) else value,
+)
+def test_a_lie_of_the_disk_is_noticed(part: Part, control: str, tmp_path: Path) -> None:
+    with pytest.raises(Violation):
+        run(part, tmp_path, cases=8, control=control)
+
+
+def test_a_violation_tells_the_case_and_leaves_its_disk(tmp_path: Path) -> None:
+    with pytest.raises(Violation, match=r"case 1: a store that is .* on (ext4|xfs).* cut.* at commit.published"):
+        run(POWER_CUTS, tmp_path, cases=1, at="commit.published", control=LOSE_WATERMARK)
+    assert (tmp_path / "case-1" / "image").is_file()
+    assert not (tmp_path / LOCK_NAME).exists()
+
+
+def test_whoever_is_not_root_is_told_what_is_lacking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(Unavailable, match="root"):
+        POWER_CUTS.run(Run(seed=1, cases=1, directory=tmp_path, tell=lambda _: None))
+
+
+def test_a_machine_without_loop_devices_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def attach(image: Path) -> tuple[str, int]:
+        raise FileNotFoundError(2, "no such file", "/dev/loop-control")
+
+    monkeypatch.setattr(disk, "make_image", lambda image, kind: image.touch())
+    monkeypatch.setattr(disk, "attach_loop", attach)
+    with pytest.raises(Unavailable, match=r"no ext4 can be mounted here through a loop device.*/dev/loop-control"):
+        disk.require_disk(tmp_path, "ext4")
+
+
+def test_what_a_killed_run_left_is_taken_away_and_nothing_else(tmp_path: Path) -> None:
+    killed, violated, running, own = (tmp_path / f"relatum-x-{number}" for number in range(4))
+    for directory in (killed, violated, running, own):
+        directory.mkdir()
+    (killed / LOCK_NAME).touch()
+    with (running / LOCK_NAME).open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with claimed(own, "x"):
+            assert (own / LOCK_NAME).exists()
+    assert sorted(tmp_path.iterdir()) == [violated, running, own]

@@ -1,0 +1,245 @@
+"""Every way in which a stored row is opened, by its table: the typed reads of the program, each as one call.
+
+A read is given a store in which the row of one key is another than was written. It answers, or says that stored rows
+are inconsistent; there is no third thing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple, Self
+
+from relatum.core.ids import Ref, uuid_text
+from relatum.core.streams import RECORDS, RELATIONS, Stream
+from relatum.reads import company
+from relatum.store import index, integrity, keys, rows
+from relatum.store.journal import Journal
+from relatum.store.keys import STREAM_BYTE, StoreTable, Table
+from relatum.store.kv import Reader
+from relatum.store.partition import PartitionReader
+from relatum.store.view import LedgerView, company_exists, store_body
+
+Opening = Callable[[PartitionReader, bytes], object]
+"""Reads what a key leads to; what of the key is behind its table is given."""
+
+NOW_MILLIS: Final = 1_700_000_000_000
+COMPANY: Final = "acme"
+
+
+class Replaced:
+    """A reader over rows, one of which is another."""
+
+    def __init__(self, store: Reader, key: bytes, row: bytes) -> None:
+        self._store = store
+        self._key = key
+        self._row = row
+
+    def get(self, key: bytes) -> bytes | None:
+        return self._row if key == self._key else self._store.get(key)
+
+    def scan(self, start: bytes, stop: bytes, *, reverse: bool = False) -> Iterator[tuple[bytes, bytes]]:
+        for key, row in self._store.scan(start, stop, reverse=reverse):
+            yield key, self._row if key == self._key else row
+
+
+def _id(rest: bytes, at: int = 0) -> str:
+    return uuid_text(rest[at : at + 16])
+
+
+def _u64(rest: bytes, at: int) -> int:
+    return int.from_bytes(rest[at : at + 8], "big")
+
+
+def _stream(rest: bytes) -> Stream:
+    return RELATIONS if rest[:1] == STREAM_BYTE[RELATIONS] else RECORDS
+
+
+def _head(reader: PartitionReader, _: bytes) -> object:
+    head = reader.head()
+    integrity.verify_tip(reader, head)
+    return head, [Journal.open(reader, stream) for stream in (RELATIONS, RECORDS)]
+
+
+def _event(reader: PartitionReader, rest: bytes) -> object:
+    return reader.event(_u64(rest, 0))
+
+
+def _record(reader: PartitionReader, rest: bytes) -> object:
+    found = reader.record(_id(rest))
+    if found is not None:
+        integrity.verify_record(reader, found)
+        integrity.verify_content(reader, found)
+    return found, list(reader.records()), list(reader.records(reverse=True))
+
+
+def _record_revision(reader: PartitionReader, rest: bytes) -> object:
+    return reader.record_revision(_id(rest), _u64(rest, 16))
+
+
+def _payload(reader: PartitionReader, rest: bytes) -> object:
+    found = reader.record_revision(_id(rest), _u64(rest, 16))
+    return None if found is None else (reader.payload(found.meta), reader.review_evidence(found.meta))
+
+
+def _relation(reader: PartitionReader, rest: bytes) -> object:
+    found = reader.relation(_id(rest))
+    if found is not None:
+        integrity.verify_relation(reader, found)
+    return found, list(reader.relations()), index.indexed_relation(reader, _id(rest))
+
+
+def _relation_revision(reader: PartitionReader, rest: bytes) -> object:
+    return reader.relation_revision(_id(rest), _u64(rest, 16))
+
+
+def _adjacency(reader: PartitionReader, rest: bytes) -> object:
+    end = Ref(record_id=_id(rest), revision=_u64(rest, 16))
+    met = []
+    for direction in (Table.OUTGOING, Table.INCOMING):
+        for entry in index.entries(reader, direction, end):
+            relation = index.indexed_relation(reader, entry.relation_id).relation
+            met.append(index.neighbour(entry, direction, end, relation))
+    return met
+
+
+def _header(reader: PartitionReader, rest: bytes) -> object:
+    return reader.completeness(Ref(record_id=_id(rest), revision=_u64(rest, 16))), _adjacency(reader, rest)
+
+
+def _journal(reader: PartitionReader, rest: bytes) -> object:
+    stream = _stream(rest)
+    opened = Journal.open(reader, stream)
+    if opened is None:
+        return None
+    return [opened.holds(cursor) for cursor, _ in opened.changes(opened.baseline, 100)]
+
+
+def _stored_checkpoint(table: Table) -> Opening:
+    return lambda reader, rest: reader.stored_checkpoint(reader.keys.table(table) + rest)
+
+
+def _credential(reader: PartitionReader, rest: bytes) -> object:
+    return reader.credential(_id(rest)), list(reader.credentials()), _view(reader.reader).credential(_id(rest))
+
+
+def _view(reader: Reader) -> LedgerView:
+    return LedgerView(_Cut(reader), NOW_MILLIS, bytes(rows.STORE_KEY_BYTES))
+
+
+class _Cut:
+    """A reader as a view."""
+
+    position = None
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def get(self, key: bytes) -> bytes | None:
+        return self._reader.get(key)
+
+    def scan(self, start: bytes, stop: bytes, *, reverse: bool = False) -> Iterator[tuple[bytes, bytes]]:
+        return self._reader.scan(start, stop, reverse=reverse)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _unpacked(table: Table, unpack: Callable[[bytes], object]) -> Opening:
+    """For a row of few fields that no read returns as it is."""
+
+    def opening(reader: PartitionReader, rest: bytes) -> object:
+        body = reader.body(reader.keys.table(table) + rest)
+        assert body is not None
+        return unpack(body)
+
+    return opening
+
+
+class Decoder(NamedTuple):
+    """What makes a value of a body, from behind its first bytes on."""
+
+    decode: Callable[[bytes], object]
+    behind: int = 0
+
+
+VERSION_HEAD_BYTES: Final = 40
+
+PARTITION_DECODERS: Final[dict[Table, tuple[Decoder, ...]]] = {
+    Table.HEAD: (Decoder(rows.HEAD.decode),),
+    Table.PARTITION: (Decoder(rows.PARTITION.decode),),
+    Table.EVENT: (Decoder(rows.EVENT.decode),),
+    Table.RECORD: (Decoder(rows.unpack_version), Decoder(rows.RECORD.decode, VERSION_HEAD_BYTES)),
+    Table.PAYLOAD: (Decoder(rows.PAYLOAD.decode),),
+    Table.RELATION: (Decoder(rows.unpack_version), Decoder(rows.RELATION.decode, VERSION_HEAD_BYTES)),
+    Table.HEADER: (Decoder(rows.unpack_completeness),),
+    Table.DEPENDENT: (Decoder(rows.unpack_u64),),
+    Table.RECEIPT: (Decoder(rows.unpack_receipt),),
+    Table.JOURNAL: (Decoder(rows.RELATION_ENTRY.decode), Decoder(rows.RECORD_ENTRY.decode)),
+    Table.TOPIC: (Decoder(rows.unpack_uuid),),
+    Table.CREDENTIAL: (Decoder(rows.CREDENTIAL.decode),),
+    Table.CHECKPOINT: (Decoder(rows.CHECKPOINT.decode),),
+}
+"""By a table that has such bodies. An opening may look at a digest first; these do not."""
+
+STORE_DECODERS: Final[dict[StoreTable, tuple[Decoder, ...]]] = {
+    StoreTable.FORMAT: (Decoder(rows.FORMAT.decode), Decoder(rows.STORE_VERSION.decode)),
+    StoreTable.POSITION: (Decoder(rows.POSITION.decode),),
+    StoreTable.COMPANY: (Decoder(rows.unpack_text),),
+    StoreTable.CREDENTIAL_COMPANY: (Decoder(rows.unpack_credential_place),),
+}
+
+
+def decoders_of(table: Table | StoreTable) -> tuple[Decoder, ...]:
+    """The numbers of the two kinds of tables overlap."""
+    return STORE_DECODERS.get(table, ()) if isinstance(table, StoreTable) else PARTITION_DECODERS.get(table, ())
+
+
+PARTITION_OPENINGS: Final[dict[Table, Opening]] = {
+    Table.HEAD: _head,
+    Table.PARTITION: _unpacked(Table.PARTITION, rows.PARTITION.decode),
+    Table.EVENT: _event,
+    Table.RECORD: _record,
+    Table.RECORD_REVISION: _record_revision,
+    Table.PAYLOAD: _payload,
+    Table.RELATION: _relation,
+    Table.RELATION_REVISION: _relation_revision,
+    Table.OUTGOING: _adjacency,
+    Table.INCOMING: _adjacency,
+    Table.HEADER: _header,
+    Table.DEPENDENT: _unpacked(Table.DEPENDENT, rows.unpack_u64),
+    Table.RECEIPT: _unpacked(Table.RECEIPT, rows.unpack_receipt),
+    Table.JOURNAL: _journal,
+    Table.TOPIC: _unpacked(Table.TOPIC, rows.unpack_uuid),
+    Table.CREDENTIAL: _credential,
+    Table.CHECKPOINT: _stored_checkpoint(Table.CHECKPOINT),
+    Table.CHECKPOINT_REVISION: _stored_checkpoint(Table.CHECKPOINT_REVISION),
+    Table.RECEIPT_WITNESS: _unpacked(Table.RECEIPT_WITNESS, rows.unpack_u64),
+}
+
+StoreOpening = Callable[[Reader, bytes], object]
+
+
+def _workspace(reader: Reader, rest: bytes) -> object:
+    view = _view(reader)
+    return company.workspaces(view, COMPANY, None, None), company.enter(view, COMPANY, rest[-32:].hex())
+
+
+STORE_OPENINGS: Final[dict[StoreTable, StoreOpening]] = {
+    StoreTable.FORMAT: lambda reader, _: rows.FORMAT.decode(_store_body(reader, keys.FORMAT)),
+    StoreTable.POSITION: lambda reader, _: rows.POSITION.decode(_store_body(reader, keys.POSITION)),
+    StoreTable.COMPANY: lambda reader, _: company_exists(reader, COMPANY),
+    StoreTable.CREDENTIAL_COMPANY: lambda reader, rest: _view(reader).credential(_id(rest)),
+    StoreTable.WORKSPACE: _workspace,
+}
+
+
+def _store_body(reader: Reader, key: bytes) -> bytes:
+    body = store_body(reader, key)
+    assert body is not None
+    return body

@@ -1,0 +1,31 @@
+"""A small store with every kind of row, in memory and on disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from relatum.clock import ManualClock
+from relatum.ledger import Ledger
+from tests.support.builders import START_MILLIS
+from tests.support.history import every_kind_of_event
+from tests.support.stores import published_rows
+
+
+@pytest.fixture(scope="session")
+def sound_rows() -> dict[bytes, bytes]:
+    """Every row of a ledger that was given every kind of command."""
+    clock = ManualClock(START_MILLIS)
+    with Ledger.in_memory(clock=clock) as ledger:
+        every_kind_of_event(ledger, clock)
+        return published_rows(ledger)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A data directory that nobody has open."""
+    directory, clock = tmp_path / "store", ManualClock(START_MILLIS)
+    with Ledger.open(directory, create=True, clock=clock) as ledger:
+        every_kind_of_event(ledger, clock)
+    return directory

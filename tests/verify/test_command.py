@@ -1,0 +1,92 @@
+"""`relatum verify` as a program: what it prints, and with which status it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from relatum.ledger import Ledger
+from relatum.store.keys import StoreTable, Table
+from relatum.verify.directory import verify_directory
+from tests.cli.program import COMMAND, run
+from tests.verify.damage import remove_rows
+
+FAMILIES = {table.name.lower() for table in (*StoreTable, *Table)}
+
+
+def report_of(directory: Path, *options: str, status: int) -> dict[str, Any]:
+    finished = run("verify", directory, *options)
+    assert status == finished.returncode, finished.stderr
+    assert "" == finished.stderr, "there is no terminal to show progress on"
+    report: dict[str, Any] = json.loads(finished.stdout)
+    return report
+
+
+def test_a_sound_store_ends_with_0_and_a_report_on_each_family(store: Path) -> None:
+    report = report_of(store, status=0)
+    expected = verify_directory(store)
+    assert (True, expected.position, expected.digest, expected.rows, []) == tuple(
+        report[name] for name in ("clean", "position", "digest", "rows", "findings")
+    )
+    assert FAMILIES == set(report["families"])
+    assert {"rows": expected.families["event"].rows, "digest": expected.families["event"].digest, "findings": 0} == (
+        report["families"]["event"]
+    )
+
+
+def test_with_json_the_report_is_one_line(store: Path) -> None:
+    finished = run("verify", store, "--json")
+    assert 1 == len(finished.stdout.splitlines())
+    assert report_of(store, status=0) == json.loads(finished.stdout)
+
+
+def test_a_store_with_findings_ends_with_1_and_names_them(store: Path) -> None:
+    (key,) = remove_rows(store, Table.DEPENDENT, 1)
+    report = report_of(store, status=1)
+    assert (False, 1, 1) == (report["clean"], report["findings_count"], report["families"]["dependent"]["findings"])
+    assert f"the row {key.hex()} is missing" == report["findings"][0]["message"]
+
+
+def test_a_store_that_is_missing_or_in_use_ends_with_2_and_one_line(store: Path, tmp_path: Path) -> None:
+    with Ledger.open(store):
+        for directory, told in ((store, "directory in use"), (tmp_path / "nowhere", "no relatum store in")):
+            finished = run("verify", directory)
+            assert (2, "") == (finished.returncode, finished.stdout)
+            assert told in finished.stderr
+            assert 1 == len(finished.stderr.splitlines())
+
+
+READ_ONLY = """
+mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" || exit 77
+touch "$1/new" 2>/dev/null && exit 78
+exec "$2" -m relatum verify "$1"
+"""
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="there is no unshare to mount in private with")
+def test_a_store_on_a_read_only_mount_is_verified(store: Path) -> None:
+    command = ["unshare", "--mount", "sh", "-c", READ_ONLY, "sh", str(store), sys.executable]
+    finished = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    if finished.returncode == 77 or "unshare failed" in finished.stderr:
+        pytest.skip("mounting is not permitted here")
+    assert 0 == finished.returncode, finished.stderr
+    assert json.loads(finished.stdout)["clean"]
+
+
+def test_progress_is_shown_on_a_terminal_and_the_report_goes_elsewhere(store: Path) -> None:
+    own, theirs = os.openpty()
+    try:
+        with subprocess.Popen([*COMMAND, "verify", str(store)], stdout=subprocess.PIPE, stderr=theirs) as process:
+            os.close(theirs)
+            report, _ = process.communicate(timeout=60)
+        assert b"verifying" in os.read(own, 65_536)
+    finally:
+        os.close(own)
+    assert json.loads(report)["clean"]

@@ -1,0 +1,107 @@
+"""A store whose verification is cut into tasks gets the same report, whatever is wrong with it."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+
+from relatum.errors import StorageFailure, StoreUnavailable
+from relatum.store.keys import Table
+from relatum.store.kv import Reader
+from relatum.store.memory import MemoryStore
+from relatum.store.rocks import reading
+from relatum.verify import directory as directories
+from relatum.verify.directory import verify_directory, verify_rows
+from relatum.verify.findings import Findings
+from relatum.verify.helpers import Helpers
+from relatum.verify.parallel import ParallelPartitions
+from relatum.verify.report import Report
+from relatum.verify.tasks import Result, Task, WholePartitions, done
+from relatum.verify.totals import Totals
+from relatum.verify.whole import StoreCheck
+from tests.crash.past import Past, make_past
+from tests.crash.planted import FAULTS, Fault
+from tests.verify.damage import remove_rows
+
+Rows = dict[bytes, bytes]
+
+
+class Alone:
+    """Does the tasks itself, in the order in which they are submitted."""
+
+    count = 2
+
+    def __init__(self, view: Reader) -> None:
+        self._view = view
+
+    def submit(self, task: Task) -> Future[Result]:
+        future: Future[Result] = Future()
+        future.set_result(done(task, self._view))
+        return future
+
+
+def in_pieces(view: Reader, helpers: Alone | Helpers, stretch_events: int) -> Report:
+    """The report of a verification of which every piece is a task."""
+    findings, totals = Findings(), Totals()
+    partitions = ParallelPartitions(view, findings, totals, helpers, stretch_events=stretch_events)
+    check = StoreCheck(lambda: nullcontext(view), findings, totals, partitions, step_rows=100)
+    for _ in check.steps():
+        assert 0 <= check.fraction <= 1
+    return check.report()
+
+
+@pytest.fixture(scope="module")
+def past(tmp_path_factory: pytest.TempPathFactory) -> Past:
+    return make_past(tmp_path_factory.mktemp("past") / "store")
+
+
+@pytest.mark.parametrize("stretch_events", [1, 4, 1_000])
+def test_a_sound_store_gets_the_same_report_however_it_is_cut(sound_rows: Rows, stretch_events: int) -> None:
+    store = MemoryStore(sound_rows)
+    report = in_pieces(store, Alone(store), stretch_events)
+    assert report.clean
+    assert verify_rows(store) == report
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+def test_every_planted_fault_is_found_in_pieces(past: Past, fault: Fault) -> None:
+    found = dict(past.rows)
+    fault.plant(found)
+    store = MemoryStore(found)
+    report = in_pieces(store, Alone(store), 3)
+    assert not report.clean
+    assert {finding.family for finding in verify_rows(store).findings} == {one.family for one in report.findings}
+
+
+def test_helpers_give_the_same_report_as_one_process(store: Path) -> None:
+    remove_rows(store, Table.DEPENDENT, 3)
+    with reading(store / "engine") as view, Helpers(store / "engine", 2) as helpers:
+        report = in_pieces(view, helpers, 5)
+    assert 3 == report.findings_count
+    assert verify_directory(store) == report
+
+
+def test_a_store_with_many_events_is_verified_by_helpers(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = verify_directory(store)
+    monkeypatch.setattr(directories, "PARALLEL_EVENTS_MIN", 10)
+    parts: list[float] = []
+    assert alone == verify_directory(store, jobs=2, progress=parts.append)
+    assert sorted(parts) == parts
+    assert alone == verify_directory(store, jobs=1)
+
+
+def test_a_helper_that_can_not_open_the_store_is_told(store: Path, tmp_path: Path) -> None:
+    with Helpers(tmp_path / "nowhere", 1) as helpers:
+        failed = helpers.submit(WholePartitions(()))
+        with pytest.raises(StorageFailure, match="there is no store in"):
+            failed.result(60)
+
+
+def test_a_helper_that_ends_early_is_told(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("relatum.verify.helpers.sys.executable", "/bin/true")
+    monkeypatch.setattr(directories, "PARALLEL_EVENTS_MIN", 10)
+    with pytest.raises(StoreUnavailable, match="ended early"):
+        verify_directory(store, jobs=2)

@@ -1,0 +1,88 @@
+"""A store that changes between the steps of its verification: no fault is made up, and none is missed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from relatum.ledger import Ledger
+from relatum.limits import U64_MAX
+from relatum.store.keys import PREFIX_BYTES, STORE_PREFIX, Table
+from relatum.store.kv import Reader
+from relatum.store.memory import MemoryStore
+from relatum.verify.audit import Slices
+from relatum.verify.findings import Findings
+from relatum.verify.places import TakeView
+from relatum.verify.serial import SerialPartitions
+from relatum.verify.totals import Totals
+from relatum.verify.whole import StoreCheck
+from tests.fuzz.dice import Dice
+from tests.support.builders import partition
+from tests.support.stores import database_on, published_rows
+from tests.verify.restless import Restless
+
+
+def views_of(ledger: Ledger) -> TakeView:
+    @contextmanager
+    def take() -> Iterator[Reader]:
+        with ledger.view() as view:
+            yield view.reader
+
+    return take
+
+
+def verified(ledger: Ledger, step_rows: int, between: Callable[[], None]) -> Findings:
+    """What a pass finds, between whose steps something is done."""
+    findings, totals, take_view = Findings(), Totals(), views_of(ledger)
+    partitions = SerialPartitions(take_view, findings, totals, step_rows=step_rows)
+    for _ in StoreCheck(take_view, findings, totals, partitions, step_rows=step_rows).steps():
+        between()
+    return findings
+
+
+def passes(seed: int) -> list[Findings]:
+    """Three passes over a sound store, on which a client works between any two steps."""
+    dice, found = Dice("passes", seed), []
+    with Ledger.in_memory() as ledger:
+        client = Restless(ledger, dice)
+        client.give(dice.below(60))
+        for _ in range(3):
+            before = client.accepted
+            step_rows = dice.one_of([10, 25, 60])
+            found.append(verified(ledger, step_rows, lambda: client.give(dice.one_of([0, 0, 1, 2]))))
+            assert client.accepted > before
+    return found
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_nothing_is_found_in_a_sound_store_whatever_is_written_between_two_steps(seed: int) -> None:
+    assert [[], [], []] == [findings.named for findings in passes(seed)]
+
+
+def test_without_knowing_what_each_slice_has_seen_faults_would_be_made_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Slices, "events_at", lambda *_: U64_MAX)
+    assert any(findings.named for seed in range(5) for findings in passes(seed))
+
+
+LOST = [table for table in Table if table is not Table.PARTITION]
+
+
+@pytest.mark.parametrize("table", LOST)
+def test_a_row_that_was_lost_is_found_whatever_is_written_between_two_steps(table: Table) -> None:
+    """What is written goes to other partitions, since the writer itself would meet many of these faults."""
+    with Ledger.in_memory() as ledger:
+        client = Restless(ledger, Dice("before"))
+        client.give(200)
+        ledger.bootstrap("acme", "root")
+        found = published_rows(ledger)
+    own = [key for key in found if key[PREFIX_BYTES] == table and not key.startswith(STORE_PREFIX)]
+    del found[own[len(own) // 2]]
+    with Ledger(database_on(MemoryStore(found))) as ledger:
+        elsewhere = Restless(
+            ledger, Dice("meanwhile"), partition(mission_id="elsewhere"), partition(mission_id="yonder")
+        )
+        findings = verified(ledger, 60, lambda: elsewhere.give(1))  # a step must read more than a command writes
+        assert table.name.lower() in findings.by_family, findings.named
+        assert elsewhere.accepted > 20
