@@ -8,7 +8,7 @@ import pytest
 
 from relatum.core.events import JudgmentEvent
 from relatum.core.ids import Ref
-from relatum.core.judgments import Judging, Judgment
+from relatum.core.judgments import Judging, Judgment, Sweeping
 from relatum.core.verdicts import KINDS, Verdict
 from relatum.errors import Refusal
 from relatum.ledger import Ledger
@@ -218,3 +218,62 @@ def test_competing_supersessions_make_no_cycle_and_no_second_superseder(ledger: 
         while (by := judging.standing(Ref(record_id=seen[-1], revision=1)).superseded_by) is not None:
             assert by.record_id not in seen, "a cycle"
             seen.append(by.record_id)
+
+
+def test_a_new_verdict_on_a_pair_ends_an_older_supersession_that_was_restored(desk: Desk, judging: JudgingDesk) -> None:
+    first, second = judging.save("nine"), judging.save("ten")
+    given = event(judging.compare(second, first, "supersedes"))
+    event(judging.compare(second, first, "scoped"))
+    assert given.receipt is not None
+    desk.accept(builders.restore(given.receipt.relation_id, 2))
+    assert second.record_id == superseder(judging, first)
+    changed = event(judging.compare(second, first, "related"))
+    assert changed.consequences is not None
+    assert ["retired", "retired", "asserted"] == [one.receipt.action for one in changed.consequences.relations]
+    assert superseder(judging, first) is None
+
+
+def test_an_archived_record_gets_its_standing_back_although_its_slot_is_held_by_another(
+    desk: Desk, judging: JudgingDesk
+) -> None:
+    first = judging.save("nine", topic_key="ferry")
+    second = judging.save("ten")
+    given = event(judging.compare(second, first, "supersedes"))
+    assert given.receipt is not None
+    judging.save("noon", topic_key="ferry")
+    assert (409, "revision_conflict") == desk.refuse(builders.retire(given.receipt.relation_id, 1))
+    judging.archive(first)
+    desk.retire(given.receipt)
+    assert "archived" == judging.standing(first).state
+    assert (409, "revision_conflict") == refusal(judging.unarchive(first))
+
+
+@pytest.mark.parametrize("end", [0, 1])
+def test_words_about_a_record_that_is_gone_are_not_kept(desk: Desk, judging: JudgingDesk, end: int) -> None:
+    first = judging.save("nine")
+    second = judging.save("ten", like=(first,))
+    candidate = judging.pending_between(first, second)
+    desk.delete((first, second)[end])
+    given = judging.judge(candidate, "related", reason="alike")
+    assert given.receipt is not None
+    with judging.ledger.view() as view:
+        reader = view.partition(judging.partition)
+        assert reader.words(given.sequence) is None
+        assert reader.candidate(candidate).words_at is None  # type: ignore[union-attr]  # it is there
+
+
+def test_a_key_is_taken_for_batches_and_for_commands_alike(judging: JudgingDesk) -> None:
+    first = judging.save("nine")
+    second = judging.save("ten", like=(first,))
+    judgment = Judgment(candidate_id=judging.pending_between(first, second), relation="related")
+    judging.judge_all([judgment], "batch")
+    assert (409, "idempotency_conflict") == refusal(judging.command(Sweeping(), "batch"))
+    event(judging.sweep())
+    assert not isinstance(judging.command(Sweeping(), "sweep"), Refusal)
+    assert (409, "idempotency_conflict") == refusal(judging.command(Judging(judgments=(judgment,)), "sweep"))
+
+
+def test_a_known_key_comes_before_the_static_rules(judging: JudgingDesk) -> None:
+    judging.judge_all([Judgment(candidate_id=builders.unknown_id(), relation="related")], "batch")
+    assert (409, "idempotency_conflict") == refusal(judging.command(Judging(judgments=()), "batch"))
+    assert (400, "invalid_request") == refusal(judging.command(Judging(judgments=()), "another"))

@@ -129,7 +129,7 @@ def test_a_save_reads_a_bounded_number_of_postings_in_a_large_partition(
     postings = Tables.postings
 
     def counting(tables: Tables, number: int, word: str, limit: int) -> list[Posting]:
-        found = list(postings(tables, number, word, limit))
+        found = postings(tables, number, word, limit)
         read["postings"] += len(found)
         return found
 

@@ -59,8 +59,8 @@ def matched(tables: Tables, number: int | None, text: str) -> dict[str, int]:
     counts: dict[bytes, int] = {}
     if number is not None:
         for _, postings in _rarest(tables, number, _first_words(text), SEARCH_POSTINGS_MAX):
-            for posting in postings:
-                counts[posting.record_id] = counts.get(posting.record_id, 0) + 1
+            for record_id, _, _ in postings:
+                counts[record_id] = counts.get(record_id, 0) + 1
     return {uuid_text(record_id): count for record_id, count in counts.items()}
 
 
@@ -70,15 +70,15 @@ def _first_words(text: str) -> list[str]:
 
 def _scores(tables: Tables, number: int, words: Sequence[str], postings_max: int) -> dict[bytes, float]:
     """BM25 of each record that has one of the rarest words."""
-    records, length = tables.totals(number)
+    records, words_in_all = tables.totals(number)
+    shortest = SATURATION * (1 - LENGTH_WEIGHT)
     scores: dict[bytes, float] = {}
     for having, postings in _rarest(tables, number, words, postings_max):
-        weight = math.log(1 + (records - having + 0.5) / (having + 0.5))
-        for posting in postings:
-            relative = posting.length * records / length
-            dampened = posting.times + SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * relative)
-            score = weight * posting.times * (SATURATION + 1) / dampened
-            scores[posting.record_id] = scores.get(posting.record_id, 0.0) + score
+        weight = (SATURATION + 1) * math.log(1 + (records - having + 0.5) / (having + 0.5))
+        longer = SATURATION * LENGTH_WEIGHT * records / words_in_all
+        for record_id, times, length in postings:
+            score = weight * times / (times + shortest + longer * length)
+            scores[record_id] = scores.get(record_id, 0.0) + score
     return scores
 
 
@@ -97,8 +97,8 @@ def _rarest(
         if read and read + having > postings_max:
             return
         read += having
-        postings = list(tables.postings(number, word, postings_max))
-        if len(postings) != having and sum(posting.times for posting in postings) < postings_max:
+        postings = tables.postings(number, word, postings_max)
+        if len(postings) != having and sum(times for _, times, _ in postings) < postings_max:
             raise ValueError("a word is not in as many records as were counted")
         yield having, postings
 
