@@ -138,6 +138,16 @@ def sealed_receipt(workspace: str, receipt: AnyReceipt) -> AnyReceipt:
     return replace(receipt, receipt_digest=receipt_digest(workspace, receipt))
 
 
+def text_digest(text: bytes) -> str:
+    """Digest of a file of a text export."""
+    return _digest(b"text-file", text).hex()
+
+
+def text_root(files: dict[str, str]) -> str:
+    """Digest of a whole text export: of the digest of each file by its path."""
+    return _digest(b"text-export", encode(files)).hex()
+
+
 def event_digest(row: bytes) -> bytes:
     """Digest of an event's stored bytes, which name the digest of the event before it."""
     return _digest(b"event", row)

@@ -1,0 +1,305 @@
+"""From what is carried to the commands that bring it back, in an order in which each is accepted.
+
+What must come before what: a record before whatever speaks of it, and in the state in which it is spoken of; a link
+before its ends are archived; of two records of one topic, the first gives its slot up before the other asks for it.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from relatum.core.commands import (
+    ArchiveRecord,
+    AssertRelation,
+    CreateRecord,
+    DeriveRecord,
+    MarkStale,
+    PinRecord,
+    RecordOperation,
+    RelationOperation,
+    ReviewRecord,
+    ReviewRelation,
+    ReviseRecord,
+    SaveRecord,
+)
+from relatum.core.ids import Author, Ref
+from relatum.core.judgments import Comparing, Comparison
+from relatum.core.kinds import LINK_TOKENS
+from relatum.core.links import Link, LinkOperation
+from relatum.core.records import Derivation
+from relatum.core.relations import RelationInput
+from relatum.core.verdicts import VERDICTS
+from relatum.textual.failures import TextUnusable
+from relatum.textual.model import CarriedPartition, CarriedRecord, CarriedRelation
+from relatum.textual.writing import LINK_PREFIX
+
+
+class Step(NamedTuple):
+    """One command. `name` tells it from all others; `of` says what it brings, as counts call it."""
+
+    name: str
+    author: Author
+    operation: RecordOperation | RelationOperation | LinkOperation | Comparing
+    given_ids: dict[str, str]
+    of: str
+
+
+class _Said(NamedTuple):
+    """A relation and its source."""
+
+    source_id: str
+    relation: CarriedRelation
+
+
+class Plan:
+    """The steps of one partition and which of them each needs done before it. Raises TextUnusable for unknown ends."""
+
+    def __init__(self, carried: CarriedPartition) -> None:
+        self._records = carried.records
+        self._steps: dict[str, Step] = {}
+        self.needs: defaultdict[str, set[str]] = defaultdict(set)
+        relations = [_Said(record.record_id, one) for record in carried.records.values() for one in record.relations]
+        self._superseding = {
+            said.relation.target_id: said
+            for said in relations
+            if self._record(said.relation.target_id).superseded_by == said.relation.relation_id
+        }
+        self._takeovers = {
+            said.source_id: said
+            for said in self._superseding.values()
+            if said.relation.verdict is not None and said.relation.verdict.takeover_id is not None
+        }
+        for record in carried.records.values():
+            self._plan_record(record)
+        for said in relations:
+            self._plan_relation(*said)
+        self._plan_topics()
+
+    def in_order(self) -> list[Step]:
+        """The steps, each after those it needs; in one order. Raises TextUnusable where there is none."""
+        waiting = {name: len(self.needs[name]) for name in self._steps}
+        followers: defaultdict[str, list[str]] = defaultdict(list)
+        for name in self._steps:
+            for needed in self.needs[name]:
+                followers[needed].append(name)
+        ready = [name for name, count in waiting.items() if count == 0]
+        heapq.heapify(ready)
+        ordered: list[Step] = []
+        while ready:
+            name = heapq.heappop(ready)
+            ordered.append(self._steps[name])
+            for follower in followers[name]:
+                waiting[follower] -= 1
+                if waiting[follower] == 0:
+                    heapq.heappush(ready, follower)
+        if len(ordered) < len(self._steps):
+            raise TextUnusable("there is no order in which its records could have come to be as they are")
+        return ordered
+
+    def _record(self, record_id: str) -> CarriedRecord:
+        record = self._records.get(record_id)
+        if record is None:
+            raise TextUnusable(f"{record_id} is spoken of, and has no file")
+        return record
+
+    def _step(
+        self,
+        name: str,
+        author: Author,
+        operation: RecordOperation | RelationOperation | LinkOperation | Comparing,
+        of: str,
+        *needs: str,
+        **given_ids: str,
+    ) -> None:
+        if name in self._steps:
+            raise TextUnusable("something is there twice")
+        self._steps[name] = Step(name, author, operation, given_ids, of)
+        self.needs[name].update(needs)
+
+    # How far a record is
+
+    def _revised(self, record: CarriedRecord) -> bool:
+        """Whether somebody else than its present author took over the topic slot with it."""
+        takeover = self._takeovers.get(record.record_id)
+        return takeover is not None and takeover.relation.author != record.author
+
+    def _ref(self, record_id: str) -> Ref:
+        """A record at the revision that it has in the end."""
+        record = self._record(record_id)
+        return Ref(record_id=record_id, revision=1 + self._revised(record) + (record.review is not None))
+
+    def _done(self, record_id: str) -> str:
+        """The step that leaves a record at that revision."""
+        record = self._record(record_id)
+        if record.review is not None:
+            return f"record-review/{record_id}"
+        return f"record-content/{record_id}" if self._revised(record) else f"record/{record_id}"
+
+    def _supersession(self, record_id: str) -> str:
+        """The step that supersedes a record."""
+        source_id, relation = self._superseding[record_id]
+        taken_over = relation.verdict is not None and relation.verdict.takeover_id is not None
+        return f"record/{source_id}" if taken_over else f"relation/{relation.relation_id}"
+
+    # Records
+
+    def _plan_record(self, record: CarriedRecord) -> None:
+        record_id, of, done = record.record_id, record.input.type or "memory", self._done(record.record_id)
+        if record.superseded_by is not None and record_id not in self._superseding:
+            raise TextUnusable(f"{record_id} is superseded by a relation that is not there")
+        self._plan_birth(record, of)
+        if self._revised(record):
+            content = ReviseRecord(record_id=record_id, expected_revision=1, record=record.input)
+            self._step(f"record-content/{record_id}", record.author, content, of, f"record/{record_id}")
+        revision = self._ref(record_id).revision
+        if record.review is not None:
+            review = ReviewRecord(
+                record_id=record_id,
+                expected_revision=revision - 1,
+                disposition=record.review.disposition,
+                evidence_ref=record.review.evidence_ref,
+            )
+            before = f"record-content/{record_id}" if self._revised(record) else f"record/{record_id}"
+            self._step(f"record-review/{record_id}", record.review.author, review, of, before)
+        self._plan_standing(record, of, done)
+        for link in record.links:
+            name = f"link/{record_id}/{link.target_id}"
+            operation = Link(source_id=record_id, target_id=link.target_id, kind=link.kind)
+            self._step(name, link.author, operation, f"{LINK_PREFIX}{link.kind}", done, self._done(link.target_id))
+            for end in (record, self._record(link.target_id)):
+                if end.archived:
+                    self.needs[f"archive/{end.record_id}"].add(name)
+
+    def _plan_birth(self, record: CarriedRecord, of: str) -> None:
+        record_id, author, derivation = record.record_id, record.author, record.derivation
+        name, takeover = f"record/{record_id}", self._takeovers.get(record_id)
+        if takeover is not None:
+            relation = takeover.relation
+            assert relation.verdict is not None and relation.verdict.takeover_id is not None
+            given = {"relation": relation.relation_id, "candidate": relation.verdict.takeover_id}
+            needed = self._done(relation.target_id)
+            save = SaveRecord(record=record.input)
+            self._step(name, relation.author, save, of, needed, record=record_id, **given)
+        elif derivation is None:
+            self._step(name, author, CreateRecord(record=record.input), of, record=record_id)
+        else:
+            sources = tuple(map(self._ref, derivation.source_ids))
+            derive = DeriveRecord(
+                record=record.input,
+                derivation=Derivation(
+                    sources=sources,
+                    method=derivation.method,
+                    method_revision=derivation.method_revision,
+                    evidence_ref=derivation.evidence_ref,
+                ),
+            )
+            self._step(name, author, derive, of, *map(self._done, derivation.source_ids), record=record_id)
+
+    def _plan_standing(self, record: CarriedRecord, of: str, done: str) -> None:
+        record_id, author = record.record_id, record.author
+        revision = self._ref(record_id).revision
+        if record.archived:
+            archive = ArchiveRecord(record_id=record_id, expected_revision=revision)
+            self._step(f"archive/{record_id}", author, archive, of, done)
+        if record.pinned:
+            self._step(f"pin/{record_id}", author, PinRecord(record_id=record_id, expected_revision=revision), of, done)
+        for mark in record.marks:
+            stale = MarkStale(record_id=record_id, because=self._ref(mark.because_id), confidence=mark.confidence)
+            name = f"stale/{record_id}/{mark.because_id}"
+            self._step(name, author, stale, "stale-mark", done, self._done(mark.because_id))
+
+    # Relations
+
+    def _plan_relation(self, source_id: str, relation: CarriedRelation) -> None:
+        own, target_id, of = relation.relation_id, relation.target_id, LINK_TOKENS[relation.kind]
+        name = f"relation/{own}"
+        ends = self._done(source_id), self._done(target_id)
+        if self._superseding.get(target_id) == (source_id, relation):
+            name = self._supersession(target_id)
+            self._plan_supersession(source_id, target_id, name)
+        if relation.verdict is None:
+            evidence = relation.evidence_ids
+            self._step(name, relation.author, self._assertion(source_id, relation), of, *ends, relation=own)
+            self.needs[name].update(map(self._done, evidence))
+        elif relation.verdict.takeover_id is None:
+            self._step(name, relation.author, _comparing(source_id, relation), of, *ends, relation=own)
+        elif self._takeovers.get(source_id) != (source_id, relation):
+            raise TextUnusable("a takeover that supersedes nothing")
+        if relation.review is not None:
+            review = ReviewRelation(
+                relation_id=own,
+                expected_revision=1,
+                disposition=relation.review.disposition,
+                evidence_ref=relation.review.evidence_ref,
+            )
+            self._step(f"relation-review/{own}", relation.review.author, review, of, name)
+
+    def _assertion(self, source_id: str, relation: CarriedRelation) -> AssertRelation:
+        given = RelationInput(
+            source=self._ref(source_id),
+            target=self._ref(relation.target_id),
+            kind=relation.kind,
+            provenance=relation.provenance,
+            valid_from_millis=relation.valid_from_millis,
+            valid_until_millis=relation.valid_until_millis,
+            evidence_sources=tuple(map(self._ref, relation.evidence_ids)),
+        )
+        return AssertRelation(relation=given)
+
+    def _plan_supersession(self, source_id: str, target_id: str, name: str) -> None:
+        """Both ends are current when one supersedes the other, so what ends that comes later."""
+        for end in (source_id, target_id):
+            if self._record(end).archived:
+                self.needs[f"archive/{end}"].add(name)
+        if source_id in self._superseding:
+            self.needs[self._supersession(source_id)].add(name)
+
+    # Topics
+
+    def _plan_topics(self) -> None:
+        """Whoever asks for a topic slot comes after whoever has given it up; who holds it in the end comes last."""
+        topics: defaultdict[str, list[list[str]]] = defaultdict(list)
+        for line in self._lines():
+            topic = self._record(line[0]).input.topic_key
+            if topic is not None:
+                topics[topic].append(line)
+        for lines in topics.values():
+            lines.sort(key=lambda line: (self._record(line[-1]).current, line))
+            for before, after in pairwise(lines):
+                last = self._record(before[-1])
+                if last.current:
+                    raise TextUnusable("two records hold one topic slot")
+                freed = self._supersession(last.record_id) if last.superseded_by else f"archive/{last.record_id}"
+                self.needs[f"record/{after[0]}"].add(freed)
+
+    def _lines(self) -> Iterator[list[str]]:
+        """Records that took a topic slot over one from the other; most are alone."""
+        successors = {said.relation.target_id: source_id for source_id, said in self._takeovers.items()}
+        for record_id in self._records:
+            if record_id in self._takeovers:
+                continue
+            line = [record_id]
+            while line[-1] in successors:
+                line.append(successors[line[-1]])
+            yield line
+
+
+def _comparing(source_id: str, relation: CarriedRelation) -> Comparing:
+    verdict = relation.verdict
+    if verdict is None or relation.kind not in VERDICTS:
+        raise TextUnusable("a verdict of a kind that no verdict has")
+    return Comparing(
+        comparison=Comparison(
+            source_id=source_id,
+            target_id=relation.target_id,
+            relation=VERDICTS[relation.kind],
+            confidence=verdict.confidence,
+            reason=verdict.reason,
+            evidence=verdict.evidence,
+            provenance=relation.provenance,
+        )
+    )
