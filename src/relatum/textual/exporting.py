@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
 from pathlib import Path
 
 from msgspec import Struct
 
 from relatum.core import digests
 from relatum.store.view import LedgerView
-from relatum.textual.failures import ExportRefused, TextUnusable
+from relatum.textual.failures import ExportRefused
 from relatum.textual.folder import require_room, write_folder
 from relatum.textual.gathering import EXPECTED, Gathering
 from relatum.textual.manifest import Counts, LeftOut, Manifest, manifest_of, root_of, text_of
 from relatum.textual.model import CarriedPartition
-from relatum.textual.planning import Plan
+from relatum.textual.untying import in_some_order
 from relatum.textual.writing import files_of
 
 
@@ -37,7 +36,6 @@ def export(view: LedgerView, directory: Path, *, leave_out: bool = False) -> Exp
     partitions, left_out, history = _gathered(view)
     if not leave_out:
         _require_nothing_lost(left_out)
-    _require_an_order(partitions)
     manifest = manifest_of(partitions, left_out)
     files = {
         f"{digests.workspace_id(carried.partition)}/{name}": data
@@ -56,9 +54,10 @@ def _gathered(view: LedgerView) -> tuple[list[CarriedPartition], LeftOut, Counts
     history = Counter[str]()
     for partition in view.partitions():
         gathering = Gathering(view.partition(partition), view.now_millis)
-        if gathering.carried.records:
-            partitions.append(gathering.carried)
-        for why, counts in gathering.left_out.items():
+        carried, knot = in_some_order(gathering.carried)
+        if carried.records:
+            partitions.append(carried)
+        for why, counts in (*gathering.left_out.items(), *knot.items()):
             left_out[why].update(counts)
         history.update(gathering.history)
     return partitions, {why: dict(counts) for why, counts in left_out.items()}, dict(sorted(history.items()))
@@ -76,12 +75,3 @@ def told(left_out: LeftOut) -> str:
         f"{why}: {', '.join(f'{number} {name}' for name, number in sorted(counts.items()))}"
         for why, counts in sorted(left_out.items())
     )
-
-
-def _require_an_order(partitions: Iterable[CarriedPartition]) -> None:
-    """An export that can't be imported is none."""
-    for carried in partitions:
-        try:
-            Plan(carried).in_order()
-        except TextUnusable as error:
-            raise ExportRefused(f"workspace {digests.workspace_id(carried.partition)}: {error}") from error

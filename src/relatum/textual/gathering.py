@@ -40,6 +40,7 @@ EVIDENCE_INELIGIBLE: Final = "evidence-ineligible"
 ANCESTRY_INELIGIBLE: Final = "ancestry-ineligible"
 TOPIC_SHARED: Final = "topic-shared-with-its-superseder"
 COMES_BACK_ARCHIVED: Final = "superseder-left-out-so-archived"
+NO_ORDER: Final = "no-order"
 EXPECTED: Final = frozenset({DELETED, RETIRED})
 """Nobody counts on what was taken away; everything else is left out only where somebody says so."""
 

@@ -25,7 +25,8 @@ from relatum.store.partition import PartitionReader
 from relatum.textual.checking import Checked, checked
 from relatum.textual.failures import ImportRefused, TextUnusable
 from relatum.textual.manifest import Counts, Manifest
-from relatum.textual.planning import Plan, Step
+from relatum.textual.model import CarriedPartition
+from relatum.textual.planning import Plan, Step, planned
 
 COMMANDS_AT_ONCE: Final = 128
 
@@ -58,7 +59,7 @@ def import_text(
     """
     export = checked(directory)
     _require_place(ledger, export)
-    parts = [_planned(carried.partition, Plan(carried)) for carried in export.partitions]
+    parts = [_part(carried) for carried in export.partitions]
     with Ledger.in_memory(clock=ledger.clock) as rehearsal:
         lost = _bring_all(rehearsal, export.root, parts)
         if lost and not leave_out:
@@ -119,11 +120,12 @@ def _prefix(root: str) -> str:
 # How it gets there
 
 
-def _planned(partition: Partition, plan: Plan) -> _Part:
+def _part(carried: CarriedPartition) -> _Part:
     try:
-        return _Part(partition=partition, plan=plan, steps=plan.in_order())
+        plan, steps = planned(carried)
     except TextUnusable as error:
-        raise TextUnusable(f"{digests.workspace_id(partition)}: {error}") from error
+        raise TextUnusable(f"{digests.workspace_id(carried.partition)}: {error}") from error
+    return _Part(partition=carried.partition, plan=plan, steps=steps)
 
 
 def _bring_all(ledger: Ledger, root: str, parts: Sequence[_Part], progress: Progress = lambda _part: None) -> Counts:

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from relatum.core.commands import (
     ArchiveRecord,
     AssertRelation,
@@ -38,6 +40,10 @@ from relatum.textual.model import CarriedPartition, CarriedRecord, CarriedRelati
 from relatum.textual.writing import LINK_PREFIX
 
 
+class NoOrder(TextUnusable):
+    """There is no order of commands that brings back what is carried."""
+
+
 class Step(NamedTuple):
     """One command. `name` tells it from all others; `of` says what it brings, as counts call it."""
 
@@ -56,9 +62,13 @@ class _Said(NamedTuple):
 
 
 class Plan:
-    """The steps of one partition and which of them each needs done before it. Raises TextUnusable for unknown ends."""
+    """The steps of one partition and which of them each needs done before it. Raises TextUnusable for unknown ends.
 
-    def __init__(self, carried: CarriedPartition) -> None:
+    `late`: what is not current in the end comes to be without its topic key, and gets it once it can hold no slot. What
+    superseded it is then said of an earlier revision, so this is for where there is no order without it.
+    """
+
+    def __init__(self, carried: CarriedPartition, *, late: bool = False) -> None:
         self._records = carried.records
         self._steps: dict[str, Step] = {}
         self.needs: defaultdict[str, set[str]] = defaultdict(set)
@@ -73,6 +83,12 @@ class Plan:
             for said in self._superseding.values()
             if said.relation.verdict is not None and said.relation.verdict.takeover_id is not None
         }
+        replaced = {said.relation.target_id for said in self._takeovers.values()}
+        self._late = {
+            record_id
+            for record_id, record in carried.records.items()
+            if late and not record.current and record.derivation is None and record.input.topic_key is not None
+        } - (self._takeovers.keys() | replaced)
         for record in carried.records.values():
             self._plan_record(record)
         for said in relations:
@@ -80,7 +96,7 @@ class Plan:
         self._plan_topics()
 
     def in_order(self) -> list[Step]:
-        """The steps, each after those it needs; in one order. Raises TextUnusable where there is none."""
+        """The steps, each after those it needs; in one order. Raises NoOrder where there is none."""
         waiting = {name: len(self.needs[name]) for name in self._steps}
         followers: defaultdict[str, list[str]] = defaultdict(list)
         for name in self._steps:
@@ -97,7 +113,7 @@ class Plan:
                 if waiting[follower] == 0:
                     heapq.heappush(ready, follower)
         if len(ordered) < len(self._steps):
-            raise TextUnusable("there is no order in which its records could have come to be as they are")
+            raise NoOrder("there is no order in which its records could have come to be as they are")
         return ordered
 
     def _record(self, record_id: str) -> CarriedRecord:
@@ -123,9 +139,13 @@ class Plan:
     # How far a record is
 
     def _revised(self, record: CarriedRecord) -> bool:
-        """Whether somebody else than its present author took over the topic slot with it."""
+        """Whether it has its content from a second command.
+
+        So it is where somebody else than its present author took over the topic slot with it, and where it comes late.
+        """
         takeover = self._takeovers.get(record.record_id)
-        return takeover is not None and takeover.relation.author != record.author
+        by_another = takeover is not None and takeover.relation.author != record.author
+        return by_another or record.record_id in self._late
 
     def _ref(self, record_id: str) -> Ref:
         """A record at the revision that it has in the end."""
@@ -154,7 +174,8 @@ class Plan:
         self._plan_birth(record, of)
         if self._revised(record):
             content = ReviseRecord(record_id=record_id, expected_revision=1, record=record.input)
-            self._step(f"record-content/{record_id}", record.author, content, of, f"record/{record_id}")
+            needed = self._freed(record) if record_id in self._late else f"record/{record_id}"
+            self._step(f"record-content/{record_id}", record.author, content, of, needed)
         revision = self._ref(record_id).revision
         if record.review is not None:
             review = ReviewRecord(
@@ -169,7 +190,8 @@ class Plan:
         for link in record.links:
             name = f"link/{record_id}/{link.target_id}"
             operation = Link(source_id=record_id, target_id=link.target_id, kind=link.kind)
-            self._step(name, link.author, operation, f"{LINK_PREFIX}{link.kind}", done, self._done(link.target_id))
+            born = f"record/{record_id}", f"record/{link.target_id}"
+            self._step(name, link.author, operation, f"{LINK_PREFIX}{link.kind}", *born)
             for end in (record, self._record(link.target_id)):
                 if end.archived:
                     self.needs[f"archive/{end.record_id}"].add(name)
@@ -185,7 +207,8 @@ class Plan:
             save = SaveRecord(record=record.input)
             self._step(name, relation.author, save, of, needed, record=record_id, **given)
         elif derivation is None:
-            self._step(name, author, CreateRecord(record=record.input), of, record=record_id)
+            first = replace(record.input, topic_key=None) if record_id in self._late else record.input
+            self._step(name, author, CreateRecord(record=first), of, record=record_id)
         else:
             sources = tuple(map(self._ref, derivation.source_ids))
             derive = DeriveRecord(
@@ -203,8 +226,9 @@ class Plan:
         record_id, author = record.record_id, record.author
         revision = self._ref(record_id).revision
         if record.archived:
-            archive = ArchiveRecord(record_id=record_id, expected_revision=revision)
-            self._step(f"archive/{record_id}", author, archive, of, done)
+            early = record_id in self._late and record.superseded_by is None
+            archive = ArchiveRecord(record_id=record_id, expected_revision=1 if early else revision)
+            self._step(f"archive/{record_id}", author, archive, of, f"record/{record_id}" if early else done)
         if record.pinned:
             self._step(f"pin/{record_id}", author, PinRecord(record_id=record_id, expected_revision=revision), of, done)
         for mark in record.marks:
@@ -217,9 +241,10 @@ class Plan:
     def _plan_relation(self, source_id: str, relation: CarriedRelation) -> None:
         own, target_id, of = relation.relation_id, relation.target_id, LINK_TOKENS[relation.kind]
         name = f"relation/{own}"
-        ends = self._done(source_id), self._done(target_id)
+        ends = [self._done(end) for end in (source_id, target_id)]
         if self._superseding.get(target_id) == (source_id, relation):
             name = self._supersession(target_id)
+            ends = [f"record/{end}" if end in self._late else self._done(end) for end in (source_id, target_id)]
             self._plan_supersession(source_id, target_id, name)
         if relation.verdict is None:
             evidence = relation.evidence_ids
@@ -273,19 +298,33 @@ class Plan:
                 last = self._record(before[-1])
                 if last.current:
                     raise TextUnusable("two records hold one topic slot")
-                freed = self._supersession(last.record_id) if last.superseded_by else f"archive/{last.record_id}"
-                self.needs[f"record/{after[0]}"].add(freed)
+                self.needs[f"record/{after[0]}"].add(self._freed(last))
+
+    def _freed(self, record: CarriedRecord) -> str:
+        """The step after which a record holds its topic slot no more."""
+        superseded = record.superseded_by is not None
+        return self._supersession(record.record_id) if superseded else f"archive/{record.record_id}"
 
     def _lines(self) -> Iterator[list[str]]:
         """Records that took a topic slot over one from the other; most are alone."""
         successors = {said.relation.target_id: source_id for source_id, said in self._takeovers.items()}
         for record_id in self._records:
-            if record_id in self._takeovers:
+            if record_id in self._takeovers or record_id in self._late:
                 continue
             line = [record_id]
             while line[-1] in successors:
                 line.append(successors[line[-1]])
             yield line
+
+
+def planned(carried: CarriedPartition) -> tuple[Plan, list[Step]]:
+    """A plan of a partition and its steps in order. Raises TextUnusable."""
+    plan = Plan(carried)
+    try:
+        return plan, plan.in_order()
+    except NoOrder:
+        plan = Plan(carried, late=True)
+        return plan, plan.in_order()
 
 
 def _comparing(source_id: str, relation: CarriedRelation) -> Comparing:
