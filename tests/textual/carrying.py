@@ -9,7 +9,6 @@ from pathlib import Path
 from relatum.clock import Clock
 from relatum.ledger import Ledger
 from relatum.textual.exporting import Exported, export
-from relatum.textual.importing import Imported, import_text
 from relatum.textual.manifest import MANIFEST_NAME
 
 COMPANIES = ("acme", "other company")
@@ -28,13 +27,6 @@ def empty_ledger(clock: Clock | None = None) -> Iterator[Ledger]:
         for company in COMPANIES:
             ledger.bootstrap(company, "root")
         yield ledger
-
-
-def carried_over(directory: Path, again: Path, clock: Clock | None = None) -> tuple[Imported, Exported]:
-    """Import an export into an empty ledger, and export that one."""
-    with empty_ledger(clock) as ledger:
-        imported = import_text(ledger, directory)
-        return imported, exported(ledger, again)
 
 
 def files(directory: Path, *, manifest: bool = True) -> dict[str, bytes]:

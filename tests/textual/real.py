@@ -1,13 +1,15 @@
-"""Real corpora in a store on disk, loaded in process: histories of records, and relations between them as they are now.
+"""Real corpora in a ledger, loaded in process: histories of records, and relations between them as they are now.
 
-How PEPs, BIPs and ATT&CK are told is the table of `tests/corpora/mapping.py`; RustSec and the Debian slice are told here.
+How PEPs, BIPs and ATT&CK are told is the table of `tests/corpora/mapping.py`; that of RustSec and of the Debian slice
+stands here.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from itertools import pairwise
 
 import msgspec
 
@@ -28,8 +30,8 @@ LOADER = Author(credential_id="00000000-0000-4000-8000-0000000000c0", subject_id
 
 
 def _advised(row: Json) -> int:
-    day = datetime.strptime(row.get("date") or "1970-01-01", "%Y-%m-%d")
-    return int(day.replace(tzinfo=UTC).timestamp()) * 1000
+    day = datetime.strptime(row.get("date") or "1970-01-01", "%Y-%m-%d").replace(tzinfo=UTC)
+    return int(day.timestamp()) * 1000
 
 
 RUSTSEC = Corpus(
@@ -139,7 +141,7 @@ class Loaded:
     def link_neighbours(self, most: int) -> None:
         """Curated links between the first records of the corpus, each with the next."""
         names = list(self._records)[: most + 1]
-        pairs = [(self._records[one], self._records[other]) for one, other in zip(names, names[1:], strict=False)]
+        pairs = [(self._records[one], self._records[other]) for one, other in pairwise(names)]
         links = [Link(source_id=one.record_id, target_id=other.record_id, kind="related") for one, other in pairs]
         commands = [self._command(f"link {place}", link) for place, link in enumerate(links)]
         assert not [answer for answer in self._submit(commands) if not hasattr(answer, "receipt_digest")]
@@ -153,6 +155,3 @@ class Loaded:
         for start in range(0, len(commands), AT_ONCE):
             answers += self._ledger.submit_all(commands[start : start + AT_ONCE])
         return answers
-
-
-Loading = Callable[[Ledger], Loaded]

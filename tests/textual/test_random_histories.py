@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from relatum.clock import ManualClock
 from relatum.core.commands import MarkStale
@@ -12,16 +13,14 @@ from relatum.core.ids import Ref
 from relatum.core.links import Link, Unlink
 from relatum.core.receipts import RecordReceipt, RelationReceipt
 from relatum.ledger import Ledger
-from relatum.store.view import LedgerView
+from relatum.textual.importing import import_text
 from tests.judgments.soundness import check_rows
 from tests.judgments.test_random_histories import TOPICS, History
 from tests.support import builders
 from tests.support.builders import BOB, START_MILLIS
 from tests.support.desk import Desk
-from tests.support.history import every_kind_of_event
-from tests.support.stores import published_rows
-from tests.textual.carrying import carried_over, empty_ledger, exported, files
-from relatum.textual.importing import import_text
+from tests.support.stores import assert_rebuilds, published_rows
+from tests.textual.carrying import empty_ledger, exported, files
 
 STEPS = 120
 
@@ -75,29 +74,22 @@ class Life(History):
         self.desk.submit(MarkStale(record_id=old.record_id, because=because, confidence=self.dice.choice((None, 0.5))))
 
 
-def carry_and_compare(ledger: Ledger, clock: ManualClock, tmp_path: Path) -> None:
-    first = exported(ledger, tmp_path / "first", leave_out=True)
+def carry_and_compare(ledger: Ledger, clock: ManualClock, place: Path) -> None:
+    first = exported(ledger, place / "first", leave_out=True)
     with empty_ledger(clock) as again:
-        import_text(again, tmp_path / "first")
-        second = exported(again, tmp_path / "second")
-        for partition in _partitions(again):
-            with again.view() as view:
-                assert view.partition(partition).head().sequence > 0
-    assert files(tmp_path / "first", manifest=False) == files(tmp_path / "second", manifest=False)
-    assert {} == second.manifest.left_out
-    assert (first.manifest.records, first.manifest.relations, first.manifest.links) == (
-        second.manifest.records,
-        second.manifest.relations,
-        second.manifest.links,
-    )
+        import_text(again, place / "first")
+        second = exported(again, place / "second")
+        assert_rebuilds(again)
+        check_rows(published_rows(again))
+    assert files(place / "first", manifest=False) == files(place / "second", manifest=False)
+    assert replace(first.manifest, left_out={}) == second.manifest
 
 
-def _partitions(ledger: Ledger) -> list[object]:
-    with ledger.view() as view:
-        return list(view.partitions())
+KNOTS = (148, 161, 197)
+"""Seeds of histories in which topic slots went round in circles."""
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", [*range(12), *KNOTS])
 def test_a_random_history_comes_back_as_it_was(seed: int, tmp_path: Path) -> None:
     clock = ManualClock(START_MILLIS)
     with Ledger.in_memory(clock=clock) as ledger:

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from relatum.store.files import make_directory, sync_directory, write_durably
+from relatum.store.files import make_directory, write_durably
 from relatum.textual.failures import ExportRefused, TextUnusable
 from relatum.textual.manifest import MANIFEST_NAME
 from relatum.textual.writing import PARTITION_NAME
@@ -39,10 +39,7 @@ def write_folder(directory: Path, files: Mapping[str, bytes], manifest: bytes) -
         place.parent.mkdir(exist_ok=True)
         with place.open("xb") as file:
             file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-    for folder in {(directory / path).parent for path in files}:
-        sync_directory(folder)
+    os.sync()  # once for all of them; a sync of each would take far longer
     write_durably(directory / MANIFEST_NAME, manifest)
 
 

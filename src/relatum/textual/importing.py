@@ -143,7 +143,7 @@ def _bring_all(ledger: Ledger, root: str, parts: Sequence[_Part], progress: Prog
 
 
 def _bring(ledger: Ledger, root: str, part: _Part, steps: Sequence[Step], refused: set[str]) -> Iterator[str]:
-    """Give some commands; what each of those brings that were refused. Their names are added to `refused`."""
+    """Give some commands; what does not come to be because they were refused. Their names are added to `refused`."""
     commands = [
         ledger.restoration(part.partition, step.author, _prefix(root) + step.name, step.operation, step.given_ids)
         for step in steps
@@ -155,7 +155,8 @@ def _bring(ledger: Ledger, root: str, part: _Part, steps: Sequence[Step], refuse
             if not _time_did_it(step, outcome) and not part.plan.needs[step.name] & refused:
                 raise ImportRefused(f"{step.name} was refused: {outcome.message}")
             refused.add(step.name)
-            yield step.of
+            if step.of is not None:
+                yield step.of
 
 
 def _time_did_it(step: Step, outcome: Refusal) -> bool:

@@ -45,13 +45,13 @@ class NoOrder(TextUnusable):
 
 
 class Step(NamedTuple):
-    """One command. `name` tells it from all others; `of` says what it brings, as counts call it."""
+    """One command. `name` tells it from all others; `of` says what comes to be, as counts call it."""
 
     name: str
     author: Author
     operation: RecordOperation | RelationOperation | LinkOperation | Comparing
     given_ids: dict[str, str]
-    of: str
+    of: str | None
 
 
 class _Said(NamedTuple):
@@ -127,7 +127,7 @@ class Plan:
         name: str,
         author: Author,
         operation: RecordOperation | RelationOperation | LinkOperation | Comparing,
-        of: str,
+        of: str | None,
         *needs: str,
         **given_ids: str,
     ) -> None:
@@ -175,7 +175,7 @@ class Plan:
         if self._revised(record):
             content = ReviseRecord(record_id=record_id, expected_revision=1, record=record.input)
             needed = self._freed(record) if record_id in self._late else f"record/{record_id}"
-            self._step(f"record-content/{record_id}", record.author, content, of, needed)
+            self._step(f"record-content/{record_id}", record.author, content, None, needed)
         revision = self._ref(record_id).revision
         if record.review is not None:
             review = ReviewRecord(
@@ -185,8 +185,8 @@ class Plan:
                 evidence_ref=record.review.evidence_ref,
             )
             before = f"record-content/{record_id}" if self._revised(record) else f"record/{record_id}"
-            self._step(f"record-review/{record_id}", record.review.author, review, of, before)
-        self._plan_standing(record, of, done)
+            self._step(f"record-review/{record_id}", record.review.author, review, None, before)
+        self._plan_standing(record, done)
         for link in record.links:
             name = f"link/{record_id}/{link.target_id}"
             operation = Link(source_id=record_id, target_id=link.target_id, kind=link.kind)
@@ -222,15 +222,17 @@ class Plan:
             )
             self._step(name, author, derive, of, *map(self._done, derivation.source_ids), record=record_id)
 
-    def _plan_standing(self, record: CarriedRecord, of: str, done: str) -> None:
+    def _plan_standing(self, record: CarriedRecord, done: str) -> None:
         record_id, author = record.record_id, record.author
         revision = self._ref(record_id).revision
         if record.archived:
             early = record_id in self._late and record.superseded_by is None
             archive = ArchiveRecord(record_id=record_id, expected_revision=1 if early else revision)
-            self._step(f"archive/{record_id}", author, archive, of, f"record/{record_id}" if early else done)
+            self._step(f"archive/{record_id}", author, archive, None, f"record/{record_id}" if early else done)
         if record.pinned:
-            self._step(f"pin/{record_id}", author, PinRecord(record_id=record_id, expected_revision=revision), of, done)
+            self._step(
+                f"pin/{record_id}", author, PinRecord(record_id=record_id, expected_revision=revision), None, done
+            )
         for mark in record.marks:
             stale = MarkStale(record_id=record_id, because=self._ref(mark.because_id), confidence=mark.confidence)
             name = f"stale/{record_id}/{mark.because_id}"
@@ -261,7 +263,7 @@ class Plan:
                 disposition=relation.review.disposition,
                 evidence_ref=relation.review.evidence_ref,
             )
-            self._step(f"relation-review/{own}", relation.review.author, review, of, name)
+            self._step(f"relation-review/{own}", relation.review.author, review, None, name)
 
     def _assertion(self, source_id: str, relation: CarriedRelation) -> AssertRelation:
         given = RelationInput(
