@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import count
 
 from relatum.core.ids import Author, Partition
-from relatum.core.links import LinkOperation
 from relatum.core.receipts import Receipt
 from relatum.errors import Refusal
 from relatum.ledger import Ledger
@@ -25,20 +24,20 @@ class Desk(Steps):
         self.partition = partition
         self.author = author
 
-    def command(self, operation: Operation | LinkOperation, key: str | None = None) -> MemorySubmission:
+    def command(self, operation: Operation, key: str | None = None) -> MemorySubmission:
         """A command under `key`, or under a key that no desk has used yet."""
         return self.ledger.command(self.partition, self.author, key or f"key-{next(_NUMBERS)}", operation)
 
-    def submit(self, operation: Operation | LinkOperation, key: str | None = None) -> Receipt | Refusal:
+    def submit(self, operation: Operation, key: str | None = None) -> Receipt | Refusal:
         return self.ledger.submit(self.command(operation, key))
 
-    def accept(self, operation: Operation | LinkOperation, key: str | None = None) -> Receipt:
+    def accept(self, operation: Operation, key: str | None = None) -> Receipt:
         """The receipt of a command that must be accepted."""
         outcome = self.submit(operation, key)
         assert not isinstance(outcome, Refusal), outcome
         return outcome
 
-    def refuse(self, operation: Operation | LinkOperation, key: str | None = None) -> tuple[int, str]:
+    def refuse(self, operation: Operation, key: str | None = None) -> tuple[int, str]:
         """Status and code of a command that must be refused."""
         outcome = self.submit(operation, key)
         assert isinstance(outcome, Refusal), outcome

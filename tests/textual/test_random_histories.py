@@ -10,14 +10,14 @@ from msgspec.structs import replace
 from relatum.clock import ManualClock
 from relatum.core.commands import MarkStale
 from relatum.core.ids import Ref
-from relatum.core.links import Link, Unlink
+from relatum.core.links import Link, LinkKind, Unlink
 from relatum.core.receipts import RecordReceipt, RelationReceipt
 from relatum.ledger import Ledger
 from relatum.textual.importing import import_text
 from tests.judgments.soundness import check_rows
 from tests.judgments.test_random_histories import TOPICS, History
 from tests.support import builders
-from tests.support.builders import BOB, START_MILLIS
+from tests.support.builders import BOB, PARTITION, START_MILLIS
 from tests.support.desk import Desk
 from tests.support.stores import assert_rebuilds, published_rows
 from tests.textual.carrying import empty_ledger, exported, files
@@ -55,12 +55,11 @@ class Life(History):
 
     def link(self) -> None:
         source, target = (ref.record_id for ref in self.some(2))
-        unlink = self.dice.random() < 0.2
-        self.desk.submit(
-            Unlink(source_id=source, target_id=target)
-            if unlink
-            else Link(source_id=source, target_id=target, kind=self.dice.choice(("related", "supports", "supersedes")))
-        )
+        kind: LinkKind = self.dice.choice(("related", "supports", "supersedes"))
+        link = Link(source_id=source, target_id=target, kind=kind)
+        operation = Unlink(source_id=source, target_id=target) if self.dice.random() < 0.2 else link
+        ledger = self.judging.ledger
+        ledger.submit(ledger.command(PARTITION, BOB, self.judging.key(), operation))
 
     def assertion(self) -> None:
         source, target, *evidence = self.some(self.dice.choice((2, 3)))

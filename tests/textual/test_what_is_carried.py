@@ -210,7 +210,7 @@ def test_links_come_back_with_kind_direction_and_author_before_their_ends_are_ar
 ) -> None:
     one, other = judging.save("one"), judging.save("another")
     link = Link(source_id=other.record_id, target_id=one.record_id, kind="supersedes")
-    Desk(judging.ledger, author=BOB).accept(link)
+    judging.ledger.submit(judging.ledger.command(PARTITION, BOB, "link", link))
     judging.archive(one)
     assert {} == carry(judging.ledger, again, tmp_path)
     with again.view() as view:
