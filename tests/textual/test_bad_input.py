@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable
@@ -296,11 +297,12 @@ def test_what_would_be_lost_is_status_1_and_said(tmp_path: Path) -> None:
         desk = Desk(ledger)
         one = desk.create("one")
         desk.relate(one, desk.create("two"))
-        desk.accept(builders.revise(one))
+        desk.accept(builders.delete(one))
     stopped = run("export", tmp_path / "store", "--links", tmp_path / "text")
     assert 1 == stopped.returncode
-    assert "pinned-to-another-revision: 1 memhtml-supports" in stopped.stderr
+    assert "end-deleted-or-left-out: 1 memhtml-supports" in stopped.stderr
     assert not (tmp_path / "text").exists()
     ended = run("export", tmp_path / "store", "--links", tmp_path / "text", "--leave-out-ineligible")
     assert 0 == ended.returncode
-    assert '"left_out":{"pinned-to-another-revision":{"memhtml-supports":1}}' in ended.stdout
+    told = json.loads(ended.stdout)["left_out"]
+    assert {"deleted": {"memory": 1}, "end-deleted-or-left-out": {"memhtml-supports": 1}} == told

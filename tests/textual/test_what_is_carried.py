@@ -9,6 +9,7 @@ import pytest
 
 from relatum.clock import ManualClock
 from relatum.core.commands import AssertRelation, MarkStale, SaveRecord
+from relatum.core.eligibility import Evaluator
 from relatum.core.events import Event
 from relatum.core.ids import Partition, Ref
 from relatum.core.judgments import Judgment
@@ -62,6 +63,13 @@ def relation(ledger: Ledger, receipt: RelationReceipt) -> Any:
         found = view.partition(PARTITION).relation(receipt.relation_id)
     assert found is not None
     return found.relation
+
+
+def verdict_on(ledger: Ledger, receipt: RelationReceipt) -> str:
+    """Why a relation counts or not."""
+    with ledger.view() as view:
+        reader = view.partition(PARTITION)
+        return Evaluator(reader, view.now_millis).explain_relation(relation(ledger, receipt)).reason
 
 
 def events(ledger: Ledger) -> list[Event | None]:
@@ -191,6 +199,29 @@ def test_who_took_a_slot_and_who_wrote_the_content_since_are_both_kept(
     assert (BOB, ADA) == (record.meta.author, told.reported_by)
 
 
+def test_relations_to_earlier_revisions_come_back_as_such(
+    judging: JudgingDesk, desk: Desk, again: Ledger, tmp_path: Path
+) -> None:
+    revised, reviewed, rejected, as_it_is = (desk.create(name) for name in ("one", "two", "three", "four"))
+    told = [
+        desk.relate(revised, as_it_is),
+        desk.relate(as_it_is, reviewed),
+        desk.relate(as_it_is, rejected, evidence_sources=(revised,)),
+        desk.relate(reviewed, as_it_is, evidence_sources=(rejected,)),
+    ]
+    judging.compare(revised, reviewed, "conflicts_with")
+    judging.compare(reviewed, as_it_is, "supersedes")
+    desk.review(desk.revise(desk.revise(revised)))
+    desk.review(reviewed)
+    desk.review(rejected, "rejected")
+    last = desk.relate(desk.create("five"), as_it_is)
+    assert {} == carry(desk.ledger, again, tmp_path)
+    for receipt in (*told, last):
+        assert verdict_on(desk.ledger, receipt) == verdict_on(again, receipt)
+    assert "endpoint_revision_changed" == verdict_on(again, told[0])
+    assert "eligible" == verdict_on(again, last)
+
+
 def test_verdicts_of_every_kind_come_back_as_verdicts(judging: JudgingDesk, again: Ledger, tmp_path: Path) -> None:
     one, other = judging.save("one"), judging.save("another")
     judging.submit((one, other))
@@ -259,10 +290,10 @@ def test_earlier_revisions_and_candidates_are_told_as_history(judging: JudgingDe
     }
 
 
-def _pinned_before(desk: Desk) -> None:
-    one, two = desk.create("one"), desk.create("two")
-    desk.relate(one, two)
-    desk.revise(two)
+def _of_another_type(desk: Desk) -> None:
+    one, two = desk.create("one"), desk.create("two", type="person")
+    desk.relate(one, two, "about_person")
+    desk.revise(two, type="session")
 
 
 def _to_deleted(desk: Desk) -> None:
@@ -293,7 +324,7 @@ def _superseded_by_deleted(desk: Desk) -> None:
 
 
 LOST = {
-    _pinned_before: {"pinned-to-another-revision": {"memhtml-supports": 1}},
+    _of_another_type: {"pinned-to-another-revision": {"memhtml-about-person": 1}},
     _to_deleted: {"end-deleted-or-left-out": {"memhtml-supports": 1}, "deleted": {"memory": 1}},
     _to_expired: {"end-ineligible": {"memhtml-supports": 1}},
     _on_expired_evidence: {"evidence-ineligible": {"memhtml-supports": 1}},

@@ -54,8 +54,8 @@ def export_command(store: Path, directory: Path, leave_out: bool) -> None:
     Example:
         relatum export ./ledger --links ./memory-as-text
 
-    What is active and can't be brought back (a relation to a revision that is not the current one, say) stops the
-    export, unless --leave-out-ineligible is given.
+    What is active and can't be brought back (a relation to a record that was deleted, say) stops the export, unless
+    --leave-out-ineligible is given.
     """
     from relatum.ledger import Ledger
     from relatum.textual.exporting import export

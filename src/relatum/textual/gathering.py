@@ -12,7 +12,7 @@ from relatum.core.candidates import Status
 from relatum.core.decide.verdicts import default_provenance
 from relatum.core.eligibility import Evaluator
 from relatum.core.ids import Ref
-from relatum.core.kinds import LINK_TOKENS
+from relatum.core.kinds import LINK_TOKENS, REGISTRY
 from relatum.core.records import RecordInput, RecordMeta
 from relatum.core.relations import StoredRelation
 from relatum.core.state import RecordVersion
@@ -50,6 +50,7 @@ class Gathering:
 
     def __init__(self, reader: PartitionReader, now_millis: int) -> None:
         self._reader = reader
+        self._now_millis = now_millis
         self._evaluator = Evaluator(reader, now_millis)
         self._left_out: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.history: Counter[str] = Counter()
@@ -126,6 +127,7 @@ class Gathering:
                 valid_from_millis=given.valid_from_millis,
                 valid_until_millis=given.valid_until_millis,
                 evidence_ids=tuple(source.record_id for source in given.evidence_sources),
+                earlier_ids=self._earlier(relation),
                 review=None
                 if review is None
                 else CarriedReview(
@@ -145,16 +147,41 @@ class Gathering:
             return END_LEFT_OUT
         if self._supersedes(relation):  # which holds whatever the ends have become
             return None if self._can_supersede(relation, verdict) else TOPIC_SHARED
-        if not all(self._is_current(end) for end in ends):
+        if not self._still_makes_sense(relation):
             return ANOTHER_REVISION
         if verdict is not None:
             return None
-        if any(self._evaluator.endpoint_failure(end) is not None for end in ends):
+        if not all(map(self._can_be_related, ends)):
             return END_INELIGIBLE
-        return None if self._evaluator.evidence_failure(given.evidence_sources) is None else EVIDENCE_INELIGIBLE
+        return None if all(map(self._can_be_related, given.evidence_sources)) else EVIDENCE_INELIGIBLE
 
     def _is_current(self, end: Ref) -> bool:
         return self._inputs[end.record_id][0].revision == end.revision
+
+    def _earlier(self, relation: StoredRelation) -> tuple[str, ...]:
+        """The records of which a relation speaks at an earlier revision."""
+        given = relation.input
+        spoken_of = (given.source, given.target, *given.evidence_sources)
+        return tuple(ref.record_id for ref in spoken_of if not self._is_current(ref))
+
+    def _still_makes_sense(self, relation: StoredRelation) -> bool:
+        """Whether the kind of a relation goes with what its ends are now: what they were earlier is not carried."""
+        given, row = relation.input, REGISTRY[relation.input.kind]
+        source, target = (self._inputs[end.record_id][0].facts for end in (given.source, given.target))
+        if (source.type, target.type) != (row.source_type, row.target_type):
+            return False
+        times = source.event_time_millis, target.event_time_millis
+        return given.kind != "temporal_before" or (None not in times and times[0] < times[1])  # type: ignore[operator]
+
+    def _can_be_related(self, ref: Ref) -> bool:
+        """Whether a relation can speak of a record; before its review, if it speaks of something earlier."""
+        known = self._inputs.get(ref.record_id)
+        if known is None:
+            return False
+        if self._is_current(ref):
+            return self._evaluator.endpoint_failure(ref) is None
+        until = known[0].facts.valid_until_millis
+        return until is None or self._now_millis < until
 
     def _supersedes(self, relation: StoredRelation) -> bool:
         """Whether a standing rests on a relation."""

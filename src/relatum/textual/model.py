@@ -1,7 +1,7 @@
 """What an export carries of a partition, between store and text.
 
 No revisions and no times of commits: a record is carried as it is now, and comes back as something new. What relates to
-it relates to what it is now.
+it relates to what it is now, or to something earlier.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class CarriedVerdict(Carried, frozen=True, kw_only=True):
 
 
 class CarriedRelation(Carried, frozen=True, kw_only=True):
-    """An active relation, at its source."""
+    """An active relation, at its source. `earlier_ids`: the records of which it speaks at an earlier revision."""
 
     relation_id: str
     kind: Kind
@@ -61,6 +61,7 @@ class CarriedRelation(Carried, frozen=True, kw_only=True):
     valid_from_millis: int | None = None
     valid_until_millis: int | None = None
     evidence_ids: tuple[str, ...] = ()
+    earlier_ids: tuple[str, ...] = ()
     review: CarriedReview | None = None
     verdict: CarriedVerdict | None = None
 

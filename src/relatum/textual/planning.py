@@ -62,15 +62,14 @@ class _Said(NamedTuple):
 
 
 class Plan:
-    """The steps of one partition and which of them each needs done before it. Raises TextUnusable for unknown ends.
+    """The steps of one partition and which of them each needs done before it. Raises TextUnusable for unknown ends."""
 
-    `late`: what is not current in the end comes to be without its topic key, and gets it once it can hold no slot. What
-    superseded it is then said of an earlier revision, so this is for where there is no order without it.
-    """
-
-    def __init__(self, carried: CarriedPartition, *, late: bool = False) -> None:
+    def __init__(self, carried: CarriedPartition) -> None:
         self._records = carried.records
         self._steps: dict[str, Step] = {}
+        self._earlier = {
+            end for record in carried.records.values() for one in record.relations for end in one.earlier_ids
+        }
         self.needs: defaultdict[str, set[str]] = defaultdict(set)
         relations = [_Said(record.record_id, one) for record in carried.records.values() for one in record.relations]
         self._superseding = {
@@ -83,12 +82,10 @@ class Plan:
             for said in self._superseding.values()
             if said.relation.verdict is not None and said.relation.verdict.takeover_id is not None
         }
-        replaced = {said.relation.target_id for said in self._takeovers.values()}
-        self._late = {
-            record_id
-            for record_id, record in carried.records.items()
-            if late and not record.current and record.derivation is None and record.input.topic_key is not None
-        } - (self._takeovers.keys() | replaced)
+        self._superseding_as_it_is = {
+            said.source_id for said in self._superseding.values() if said.source_id not in said.relation.earlier_ids
+        }
+        self._late = {record_id for record_id, record in carried.records.items() if self._can_come_late(record)}
         for record in carried.records.values():
             self._plan_record(record)
         for said in relations:
@@ -138,19 +135,39 @@ class Plan:
 
     # How far a record is
 
+    def _can_come_late(self, record: CarriedRecord) -> bool:
+        """Whether a record can come to be without its topic key, and get it once it can hold no slot any more.
+
+        So can what is not current, if no supersession that it has a part in speaks of it as it is in the end.
+        """
+        own, by = record.record_id, self._superseding.get(record.record_id)
+        if record.current or record.derivation is not None or record.input.topic_key is None:
+            return False
+        if own in self._takeovers or (by is not None and by == self._takeovers.get(by.source_id)):
+            return False
+        if own in self._superseding_as_it_is:
+            return False
+        return by is None or own in by.relation.earlier_ids
+
     def _revised(self, record: CarriedRecord) -> bool:
         """Whether it has its content from a second command.
 
-        So it is where somebody else than its present author took over the topic slot with it, and where it comes late.
+        So it is where somebody else than its present author took over the topic slot with it, where it comes late, and
+        where a relation speaks of an earlier revision and no review makes another one.
         """
         takeover = self._takeovers.get(record.record_id)
         by_another = takeover is not None and takeover.relation.author != record.author
-        return by_another or record.record_id in self._late
+        earlier = record.record_id in self._earlier and record.review is None
+        return by_another or earlier or record.record_id in self._late
 
     def _ref(self, record_id: str) -> Ref:
         """A record at the revision that it has in the end."""
         record = self._record(record_id)
         return Ref(record_id=record_id, revision=1 + self._revised(record) + (record.review is not None))
+
+    def _changed(self, record_id: str) -> str:
+        """The step that makes the second revision of a record."""
+        return f"record-content/{record_id}" if self._revised(self._record(record_id)) else f"record-review/{record_id}"
 
     def _done(self, record_id: str) -> str:
         """The step that leaves a record at that revision."""
@@ -203,7 +220,7 @@ class Plan:
             relation = takeover.relation
             assert relation.verdict is not None and relation.verdict.takeover_id is not None
             given = {"relation": relation.relation_id, "candidate": relation.verdict.takeover_id}
-            needed = self._done(relation.target_id)
+            needed = self._reached(relation.target_id, relation)
             save = SaveRecord(record=record.input)
             self._step(name, relation.author, save, of, needed, record=record_id, **given)
         elif derivation is None:
@@ -243,19 +260,18 @@ class Plan:
     def _plan_relation(self, source_id: str, relation: CarriedRelation) -> None:
         own, target_id, of = relation.relation_id, relation.target_id, LINK_TOKENS[relation.kind]
         name = f"relation/{own}"
-        ends = [self._done(end) for end in (source_id, target_id)]
+        ends = [self._reached(end, relation) for end in (source_id, target_id, *relation.evidence_ids)]
         if self._superseding.get(target_id) == (source_id, relation):
             name = self._supersession(target_id)
-            ends = [f"record/{end}" if end in self._late else self._done(end) for end in (source_id, target_id)]
             self._plan_supersession(source_id, target_id, name)
         if relation.verdict is None:
-            evidence = relation.evidence_ids
             self._step(name, relation.author, self._assertion(source_id, relation), of, *ends, relation=own)
-            self.needs[name].update(map(self._done, evidence))
         elif relation.verdict.takeover_id is None:
             self._step(name, relation.author, _comparing(source_id, relation), of, *ends, relation=own)
         elif self._takeovers.get(source_id) != (source_id, relation):
             raise TextUnusable("a takeover that supersedes nothing")
+        for end in relation.earlier_ids:
+            self.needs[self._changed(end)].add(name)
         if relation.review is not None:
             review = ReviewRelation(
                 relation_id=own,
@@ -267,15 +283,23 @@ class Plan:
 
     def _assertion(self, source_id: str, relation: CarriedRelation) -> AssertRelation:
         given = RelationInput(
-            source=self._ref(source_id),
-            target=self._ref(relation.target_id),
+            source=self._spoken_of(source_id, relation),
+            target=self._spoken_of(relation.target_id, relation),
             kind=relation.kind,
             provenance=relation.provenance,
             valid_from_millis=relation.valid_from_millis,
             valid_until_millis=relation.valid_until_millis,
-            evidence_sources=tuple(map(self._ref, relation.evidence_ids)),
+            evidence_sources=tuple(self._spoken_of(source, relation) for source in relation.evidence_ids),
         )
         return AssertRelation(relation=given)
+
+    def _spoken_of(self, record_id: str, relation: CarriedRelation) -> Ref:
+        earlier = record_id in relation.earlier_ids
+        return Ref(record_id=record_id, revision=1) if earlier else self._ref(record_id)
+
+    def _reached(self, record_id: str, relation: CarriedRelation) -> str:
+        """The step after which a relation can speak of a record."""
+        return f"record/{record_id}" if record_id in relation.earlier_ids else self._done(record_id)
 
     def _plan_supersession(self, source_id: str, target_id: str, name: str) -> None:
         """Both ends are current when one supersedes the other, so what ends that comes later."""
@@ -322,11 +346,7 @@ class Plan:
 def planned(carried: CarriedPartition) -> tuple[Plan, list[Step]]:
     """A plan of a partition and its steps in order. Raises TextUnusable."""
     plan = Plan(carried)
-    try:
-        return plan, plan.in_order()
-    except NoOrder:
-        plan = Plan(carried, late=True)
-        return plan, plan.in_order()
+    return plan, plan.in_order()
 
 
 def _comparing(source_id: str, relation: CarriedRelation) -> Comparing:

@@ -181,6 +181,7 @@ def _relation(entry: Entry) -> CarriedRelation:
         valid_from_millis=members.integer("valid-from-millis"),
         valid_until_millis=members.integer("valid-until-millis"),
         evidence_ids=tuple(map(_uuid, members.values("evidence-source"))),
+        earlier_ids=tuple(map(_uuid, members.values("earlier"))),
         review=_relation_review(members),
         verdict=_verdict(members),
     )

@@ -149,6 +149,7 @@ def _said(relation: CarriedRelation) -> Iterator[Entry]:
         ("valid-from-millis", relation.valid_from_millis), ("valid-until-millis", relation.valid_until_millis)
     )
     yield from (Entry("evidence-source", record_id) for record_id in relation.evidence_ids)
+    yield from (Entry("earlier", record_id) for record_id in relation.earlier_ids)
     if relation.review is not None:
         yield Entry("review", relation.review.disposition)
         yield Entry("review-evidence", relation.review.evidence_ref)
