@@ -368,6 +368,16 @@ def test_what_expires_after_the_export_stops_the_import_before_anything_is_writt
     assert 2 == len(events(again))
 
 
+def test_what_one_request_may_look_up_bounds_no_export(
+    desk: Desk, again: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sources = [desk.create(f"source {number}") for number in range(20)]
+    for number in range(0, 20, 2):
+        desk.relate(desk.derive(*sources[number : number + 2]), sources[0])
+    monkeypatch.setattr("relatum.limits.DEPENDENCY_LOOKUPS_MAX", 4)
+    assert {} == carry(desk.ledger, again, tmp_path)
+
+
 def test_every_kind_of_history_can_be_carried(
     ledger: Ledger, clock: ManualClock, again: Ledger, tmp_path: Path
 ) -> None:

@@ -51,7 +51,6 @@ class Gathering:
     def __init__(self, reader: PartitionReader, now_millis: int) -> None:
         self._reader = reader
         self._now_millis = now_millis
-        self._evaluator = Evaluator(reader, now_millis)
         self._left_out: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.history: Counter[str] = Counter()
         """What an export never has: earlier revisions, candidates, confirmations."""
@@ -84,7 +83,11 @@ class Gathering:
 
     def _can_be_derived(self, version: RecordVersion) -> bool:
         derivation = version.meta.derivation
-        return derivation is None or self._evaluator.derivation_failure(derivation.sources) is None
+        return derivation is None or self._evaluator().derivation_failure(derivation.sources) is None
+
+    def _evaluator(self) -> Evaluator:
+        """One for each question: what a single request may look up is bounded, and an export is many."""
+        return Evaluator(self._reader, self._now_millis)
 
     def _input(self, meta: RecordMeta) -> RecordInput:
         payload, facts = self._reader.payload(meta), meta.facts
@@ -179,7 +182,7 @@ class Gathering:
         if known is None:
             return False
         if self._is_current(ref):
-            return self._evaluator.endpoint_failure(ref) is None
+            return self._evaluator().endpoint_failure(ref) is None
         until = known[0].facts.valid_until_millis
         return until is None or self._now_millis < until
 

@@ -28,15 +28,16 @@ from relatum.core.commands import (
     ReviseRecord,
     SaveRecord,
 )
+from relatum.core.decide.judgment_rules import judgment_problem
 from relatum.core.ids import Author, Ref
-from relatum.core.judgments import Comparing, Comparison
+from relatum.core.judgments import Comparing, Comparison, Judgment
 from relatum.core.kinds import LINK_TOKENS
 from relatum.core.links import Link, LinkOperation
 from relatum.core.records import Derivation
 from relatum.core.relations import RelationInput
 from relatum.core.verdicts import VERDICTS
 from relatum.textual.failures import TextUnusable
-from relatum.textual.model import CarriedPartition, CarriedRecord, CarriedRelation
+from relatum.textual.model import CarriedPartition, CarriedRecord, CarriedRelation, CarriedVerdict
 from relatum.textual.writing import LINK_PREFIX
 
 
@@ -259,6 +260,8 @@ class Plan:
 
     def _plan_relation(self, source_id: str, relation: CarriedRelation) -> None:
         own, target_id, of = relation.relation_id, relation.target_id, LINK_TOKENS[relation.kind]
+        if source_id == target_id:
+            raise TextUnusable(f"{source_id} is related to itself")
         name = f"relation/{own}"
         ends = [self._reached(end, relation) for end in (source_id, target_id, *relation.evidence_ids)]
         if self._superseding.get(target_id) == (source_id, relation):
@@ -353,6 +356,7 @@ def _comparing(source_id: str, relation: CarriedRelation) -> Comparing:
     verdict = relation.verdict
     if verdict is None or relation.kind not in VERDICTS:
         raise TextUnusable("a verdict of a kind that no verdict has")
+    _require_sound(relation, verdict)
     return Comparing(
         comparison=Comparison(
             source_id=source_id,
@@ -364,3 +368,18 @@ def _comparing(source_id: str, relation: CarriedRelation) -> Comparing:
             provenance=relation.provenance,
         )
     )
+
+
+def _require_sound(relation: CarriedRelation, verdict: CarriedVerdict) -> None:
+    """The static rules of verdicts, which a decision takes for granted."""
+    problem = judgment_problem(
+        Judgment(
+            candidate_id=relation.relation_id,
+            relation=VERDICTS[relation.kind],
+            reason=verdict.reason,
+            confidence=verdict.confidence,
+            provenance=relation.provenance,
+        )
+    )
+    if problem is not None:
+        raise TextUnusable(f"{relation.relation_id}: {problem}")

@@ -8,11 +8,13 @@ from typing import Any, TypeVar, get_args
 
 import msgspec
 
+from relatum.core.canonical import normal_json
 from relatum.core.ids import Author, Partition, Visibility
 from relatum.core.kinds import KINDS_BY_TOKEN, RecordType
 from relatum.core.links import LinkKind
 from relatum.core.records import Disposition, RecordInput, RecordProvenance
 from relatum.core.relations import Model, Origin, Provenance
+from relatum.core.text import is_identifier
 from relatum.core.wire import canonical_uuid
 from relatum.textual.documents import Entry, Fields, fraction, read
 from relatum.textual.escapes import as_it_was
@@ -46,6 +48,9 @@ def partition_from(data: bytes) -> Partition:
     fields.require_nothing_else()
     if (partition.visibility == "private") != (partition.private_subject_id is not None):
         raise TextUnusable("what is private has a subject, and nothing else has")
+    _identifier(partition.private_subject_id or partition.company_id)
+    if not partition.scope.well_formed():
+        raise TextUnusable("what must be an identifier is none")
     return partition
 
 
@@ -112,7 +117,7 @@ def _object(lines: tuple[str, ...]) -> dict[str, Any]:
 
 def _json(lines: tuple[str, ...]) -> Any:
     with _understood():
-        return msgspec.json.decode("\n".join(lines))
+        return normal_json(msgspec.json.decode("\n".join(lines)))
 
 
 @contextmanager
@@ -258,7 +263,13 @@ def _uuid(value: str) -> str:
 
 def _author(value: str) -> Author:
     credential_id, _, subject_id = value.partition(" ")
-    return Author(credential_id=_uuid(credential_id), subject_id=subject_id)
+    return Author(credential_id=_uuid(credential_id), subject_id=_identifier(subject_id))
+
+
+def _identifier(value: str) -> str:
+    if not is_identifier(value):
+        raise TextUnusable("what must be an identifier is none")
+    return value
 
 
 def _optional(value: str | None, read_value: Callable[[str], str]) -> str | None:
