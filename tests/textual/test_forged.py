@@ -45,6 +45,18 @@ def replaced(old: str, new: str) -> Callable[[Path], None]:
     return forge
 
 
+def _without_lines(*beginnings: str) -> Callable[[Path], None]:
+    """A forger who takes lines out, and the blocks below them."""
+
+    def forge(text: Path) -> None:
+        for path in sorted(text.rglob("*.txt")):
+            lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+            kept = [line for line in lines if not line.startswith(beginnings)]
+            path.write_text("".join(kept), encoding="utf-8")
+
+    return forge
+
+
 FORGERIES = {
     "a reason that is too long": (replaced("reason: because", f"reason: {'x' * 2_001}"), "reason must be at most"),
     "a confidence beyond 1": (replaced("confidence: 0.75", "confidence: 1.5"), "confidence must lie between"),
@@ -57,6 +69,11 @@ FORGERIES = {
     "no credential": (replaced("00000000-0000-4000-8000-00000000000a", "somebody"), "can't be understood"),
     "a kind that no verdict has": (replaced("memhtml-supersedes", "memhtml-part-of"), "no verdict has|counts"),
     "a standing without its cause": (replaced("superseded-by: ", "superseded-by: 0"), "can't be understood"),
+    "a standing that nothing brings about": (
+        _without_lines("  verdict", "  confidence", "  reason", "  |"),
+        "not what is written",
+    ),
+    "a verdict that supersedes nothing": (_without_lines("superseded-by"), "not what is written"),
     "an unknown word": (replaced("origin: tool_observation", "origin: hearsay"), "a word that is not known"),
 }
 

@@ -24,9 +24,11 @@ from relatum.ledger import Ledger
 from relatum.store.partition import PartitionReader
 from relatum.textual.checking import Checked, checked
 from relatum.textual.failures import ImportRefused, TextUnusable
+from relatum.textual.gathering import Gathering
 from relatum.textual.manifest import Counts, Manifest
 from relatum.textual.model import CarriedPartition
 from relatum.textual.planning import Plan, Step, planned
+from relatum.textual.writing import files_of
 
 COMMANDS_AT_ONCE: Final = 128
 
@@ -60,12 +62,11 @@ def import_text(
     export = checked(directory)
     _require_place(ledger, export)
     parts = [_part(carried) for carried in export.partitions]
-    with Ledger.in_memory(clock=ledger.clock) as rehearsal:
-        lost = _bring_all(rehearsal, export.root, parts)
-        if lost and not leave_out:
-            raise ImportRefused(
-                f"not eligible any more, and so lost: {_told(lost)}. To leave it out: --leave-out-ineligible"
-            )
+    lost = _rehearsed(ledger, export, parts)
+    if lost and not leave_out:
+        raise ImportRefused(
+            f"not eligible any more, and so lost: {_told(lost)}. To leave it out: --leave-out-ineligible"
+        )
     lost = _bring_all(ledger, export.root, parts, progress)
     if lost and not leave_out:
         raise ImportRefused(
@@ -73,6 +74,20 @@ def import_text(
             "run the import again with --leave-out-ineligible"
         )
     return Imported(manifest=export.manifest, root=export.root, lost=lost)
+
+
+def _rehearsed(ledger: Ledger, export: Checked, parts: Sequence[_Part]) -> Counts:
+    """What would be lost, as it turns out in memory. Raises TextUnusable where something else would come back."""
+    with Ledger.in_memory(clock=ledger.clock) as rehearsal:
+        lost = _bring_all(rehearsal, export.root, parts)
+        with rehearsal.view() as view:
+            for carried in () if lost else export.partitions:
+                brought = Gathering(view.partition(carried.partition), view.now_millis).carried
+                if dict(files_of(brought)) != dict(files_of(carried)):
+                    raise TextUnusable(
+                        f"{digests.workspace_id(carried.partition)}: what would come back is not what is written"
+                    )
+    return lost
 
 
 def _told(lost: Counts) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -38,6 +37,7 @@ from relatum.core.relations import RelationInput
 from relatum.core.verdicts import VERDICTS
 from relatum.textual.failures import TextUnusable
 from relatum.textual.model import CarriedPartition, CarriedRecord, CarriedRelation, CarriedVerdict
+from relatum.textual.successions import Successions
 from relatum.textual.writing import LINK_PREFIX
 
 
@@ -55,13 +55,6 @@ class Step(NamedTuple):
     of: str | None
 
 
-class _Said(NamedTuple):
-    """A relation and its source."""
-
-    source_id: str
-    relation: CarriedRelation
-
-
 class Plan:
     """The steps of one partition and which of them each needs done before it. Raises TextUnusable for unknown ends."""
 
@@ -72,25 +65,11 @@ class Plan:
             end for record in carried.records.values() for one in record.relations for end in one.earlier_ids
         }
         self.needs: defaultdict[str, set[str]] = defaultdict(set)
-        relations = [_Said(record.record_id, one) for record in carried.records.values() for one in record.relations]
-        self._superseding = {
-            said.relation.target_id: said
-            for said in relations
-            if self._record(said.relation.target_id).superseded_by == said.relation.relation_id
-        }
-        self._takeovers = {
-            said.source_id: said
-            for said in self._superseding.values()
-            if said.relation.verdict is not None and said.relation.verdict.takeover_id is not None
-        }
-        self._superseding_as_it_is = {
-            said.source_id for said in self._superseding.values() if said.source_id not in said.relation.earlier_ids
-        }
-        self._late = {record_id for record_id, record in carried.records.items() if self._can_come_late(record)}
+        self._successions = Successions(carried.records)
         for record in carried.records.values():
             self._plan_record(record)
-        for said in relations:
-            self._plan_relation(*said)
+            for relation in record.relations:
+                self._plan_relation(record.record_id, relation)
         self._plan_topics()
 
     def in_order(self) -> list[Step]:
@@ -136,30 +115,16 @@ class Plan:
 
     # How far a record is
 
-    def _can_come_late(self, record: CarriedRecord) -> bool:
-        """Whether a record can come to be without its topic key, and get it once it can hold no slot any more.
-
-        So can what is not current, if no supersession that it has a part in speaks of it as it is in the end.
-        """
-        own, by = record.record_id, self._superseding.get(record.record_id)
-        if record.current or record.derivation is not None or record.input.topic_key is None:
-            return False
-        if own in self._takeovers or (by is not None and by == self._takeovers.get(by.source_id)):
-            return False
-        if own in self._superseding_as_it_is:
-            return False
-        return by is None or own in by.relation.earlier_ids
-
     def _revised(self, record: CarriedRecord) -> bool:
         """Whether it has its content from a second command.
 
         So it is where somebody else than its present author took over the topic slot with it, where it comes late, and
         where a relation speaks of an earlier revision and no review makes another one.
         """
-        takeover = self._takeovers.get(record.record_id)
-        by_another = takeover is not None and takeover.relation.author != record.author
+        takeover = self._successions.takeovers.get(record.record_id)
+        by_another = takeover is not None and takeover.author != record.author
         earlier = record.record_id in self._earlier and record.review is None
-        return by_another or earlier or record.record_id in self._late
+        return by_another or earlier or record.record_id in self._successions.late
 
     def _ref(self, record_id: str) -> Ref:
         """A record at the revision that it has in the end."""
@@ -177,22 +142,14 @@ class Plan:
             return f"record-review/{record_id}"
         return f"record-content/{record_id}" if self._revised(record) else f"record/{record_id}"
 
-    def _supersession(self, record_id: str) -> str:
-        """The step that supersedes a record."""
-        source_id, relation = self._superseding[record_id]
-        taken_over = relation.verdict is not None and relation.verdict.takeover_id is not None
-        return f"record/{source_id}" if taken_over else f"relation/{relation.relation_id}"
-
     # Records
 
     def _plan_record(self, record: CarriedRecord) -> None:
         record_id, of, done = record.record_id, record.input.type or "memory", self._done(record.record_id)
-        if record.superseded_by is not None and record_id not in self._superseding:
-            raise TextUnusable(f"{record_id} is superseded by a relation that is not there")
         self._plan_birth(record, of)
         if self._revised(record):
             content = ReviseRecord(record_id=record_id, expected_revision=1, record=record.input)
-            needed = self._freed(record) if record_id in self._late else f"record/{record_id}"
+            needed = self._successions.freed(record) if record_id in self._successions.late else f"record/{record_id}"
             self._step(f"record-content/{record_id}", record.author, content, None, needed)
         revision = self._ref(record_id).revision
         if record.review is not None:
@@ -216,16 +173,15 @@ class Plan:
 
     def _plan_birth(self, record: CarriedRecord, of: str) -> None:
         record_id, author, derivation = record.record_id, record.author, record.derivation
-        name, takeover = f"record/{record_id}", self._takeovers.get(record_id)
-        if takeover is not None:
-            relation = takeover.relation
+        name, relation = f"record/{record_id}", self._successions.takeovers.get(record_id)
+        if relation is not None:
             assert relation.verdict is not None and relation.verdict.takeover_id is not None
             given = {"relation": relation.relation_id, "candidate": relation.verdict.takeover_id}
             needed = self._reached(relation.target_id, relation)
             save = SaveRecord(record=record.input)
             self._step(name, relation.author, save, of, needed, record=record_id, **given)
         elif derivation is None:
-            first = replace(record.input, topic_key=None) if record_id in self._late else record.input
+            first = replace(record.input, topic_key=None) if record_id in self._successions.late else record.input
             self._step(name, author, CreateRecord(record=first), of, record=record_id)
         else:
             sources = tuple(map(self._ref, derivation.source_ids))
@@ -244,7 +200,7 @@ class Plan:
         record_id, author = record.record_id, record.author
         revision = self._ref(record_id).revision
         if record.archived:
-            early = record_id in self._late and record.superseded_by is None
+            early = record_id in self._successions.late and record.superseded_by is None
             archive = ArchiveRecord(record_id=record_id, expected_revision=1 if early else revision)
             self._step(f"archive/{record_id}", author, archive, None, f"record/{record_id}" if early else done)
         if record.pinned:
@@ -264,14 +220,14 @@ class Plan:
             raise TextUnusable(f"{source_id} is related to itself")
         name = f"relation/{own}"
         ends = [self._reached(end, relation) for end in (source_id, target_id, *relation.evidence_ids)]
-        if self._superseding.get(target_id) == (source_id, relation):
-            name = self._supersession(target_id)
+        if self._record(target_id).superseded_by == own:
+            name = self._successions.supersession(target_id)
             self._plan_supersession(source_id, target_id, name)
         if relation.verdict is None:
             self._step(name, relation.author, self._assertion(source_id, relation), of, *ends, relation=own)
         elif relation.verdict.takeover_id is None:
             self._step(name, relation.author, _comparing(source_id, relation), of, *ends, relation=own)
-        elif self._takeovers.get(source_id) != (source_id, relation):
+        elif self._successions.takeovers.get(source_id) is not relation:
             raise TextUnusable("a takeover that supersedes nothing")
         for end in relation.earlier_ids:
             self.needs[self._changed(end)].add(name)
@@ -309,15 +265,15 @@ class Plan:
         for end in (source_id, target_id):
             if self._record(end).archived:
                 self.needs[f"archive/{end}"].add(name)
-        if source_id in self._superseding:
-            self.needs[self._supersession(source_id)].add(name)
+        if self._record(source_id).superseded_by is not None:
+            self.needs[self._successions.supersession(source_id)].add(name)
 
     # Topics
 
     def _plan_topics(self) -> None:
         """Whoever asks for a topic slot comes after whoever has given it up; who holds it in the end comes last."""
         topics: defaultdict[str, list[list[str]]] = defaultdict(list)
-        for line in self._lines():
+        for line in self._successions.lines():
             topic = self._record(line[0]).input.topic_key
             if topic is not None:
                 topics[topic].append(line)
@@ -327,23 +283,7 @@ class Plan:
                 last = self._record(before[-1])
                 if last.current:
                     raise TextUnusable("two records hold one topic slot")
-                self.needs[f"record/{after[0]}"].add(self._freed(last))
-
-    def _freed(self, record: CarriedRecord) -> str:
-        """The step after which a record holds its topic slot no more."""
-        superseded = record.superseded_by is not None
-        return self._supersession(record.record_id) if superseded else f"archive/{record.record_id}"
-
-    def _lines(self) -> Iterator[list[str]]:
-        """Records that took a topic slot over one from the other; most are alone."""
-        successors = {said.relation.target_id: source_id for source_id, said in self._takeovers.items()}
-        for record_id in self._records:
-            if record_id in self._takeovers or record_id in self._late:
-                continue
-            line = [record_id]
-            while line[-1] in successors:
-                line.append(successors[line[-1]])
-            yield line
+                self.needs[f"record/{after[0]}"].add(self._successions.freed(last))
 
 
 def planned(carried: CarriedPartition) -> tuple[Plan, list[Step]]:
