@@ -205,7 +205,7 @@ def _make(directory: Path) -> None:
 def _require_servable(directory: Path) -> None:
     """Whatever would refuse the store, found out while nothing has been changed yet."""
     path = directory / WATERMARK_NAME
-    with reading(directory / ENGINE_NAME) as view:
+    with reading(directory / ENGINE_NAME, shadow_in=directory) as view:
         position = _position(view)
         _require_format(_stored_format(view), position)
         if position.position or path.exists():
