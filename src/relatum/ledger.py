@@ -119,6 +119,11 @@ class Ledger:
                 kept=str(tail.kept),
                 tail_bytes=tail.tail_bytes,
             )
+        if not database.examined_wholly:
+            log.info(
+                "the store is large: opening looked at the ends of its first partitions and credentials only; "
+                "the others are looked at when they are used, by the scrub, and by: relatum verify"
+            )
         self._committer = committer(
             database,
             self.clock,

@@ -51,6 +51,8 @@ class Database:
     ) -> None:
         self.torn_tails = torn_tails
         """What opening cut off the write-ahead log: remains of a group that nobody was told of."""
+        self.examined_wholly = True
+        """Whether opening looked at the ends of all partitions; of a very large store it looks at the first ones."""
         self.store = store
         self.store_key = form.store_key
         self.position = position
@@ -74,10 +76,11 @@ class Database:
                 _make(directory)
             elif not (directory / ENGINE_NAME).is_dir():
                 raise StoreUnavailable(f"no relatum store in {directory}; make one with: relatum init {directory}")
+            wholly = True
             if holds_store(directory / ENGINE_NAME):
                 clear_leftovers(directory)
-                _require_servable(directory)
-            return cls._open(directory, create=create)
+                wholly = _require_servable(directory)
+            return cls._open(directory, create=create, examined_wholly=wholly)
         except StorageInconsistency as error:
             raise StoreUnavailable(
                 f"the store in {directory} is damaged: {error}. Nothing has been changed; restore a backup with: "
@@ -89,17 +92,19 @@ class Database:
             raise StoreUnavailable(f"can't open the store in {directory}: {error.strerror}") from error
 
     @classmethod
-    def _open(cls, directory: Path, *, create: bool) -> Self:
+    def _open(cls, directory: Path, *, create: bool, examined_wholly: bool) -> Self:
         store = RocksStore.open(directory / ENGINE_NAME, create=create)
 
         def watermark(blank: bool) -> WatermarkFile:
             return WatermarkFile.open(directory / WATERMARK_NAME, create=blank)
 
         try:
-            return cls.on(store, watermark, create=create, torn_tails=store.torn_tails, directory=directory)
+            opened = cls.on(store, watermark, create=create, torn_tails=store.torn_tails, directory=directory)
         except BaseException:
             store.close()
             raise
+        opened.examined_wholly = examined_wholly
+        return opened
 
     @classmethod
     def on(
@@ -202,8 +207,8 @@ def _make(directory: Path) -> None:
         raise StoreUnavailable(f"can't make {directory}: {error.strerror}") from error
 
 
-def _require_servable(directory: Path) -> None:
-    """Whatever would refuse the store, found out while nothing has been changed yet."""
+def _require_servable(directory: Path) -> bool:
+    """Whatever would refuse the store, found out while nothing has been changed yet; whether all was looked at."""
     path = directory / WATERMARK_NAME
     with reading(directory / ENGINE_NAME, shadow_in=directory) as view:
         position = _position(view)
@@ -214,8 +219,9 @@ def _require_servable(directory: Path) -> None:
                 _require_nothing_lost(position, watermark)
             finally:
                 watermark.close()
-        verify_tips(view, position)
+        wholly = verify_tips(view, position)
         failpoints.reach("examine.passed")
+        return wholly
 
 
 def _stored_format(reader: Reader) -> rows.Format | None:
