@@ -75,6 +75,7 @@ class Database:
             if create:
                 _make(directory)
             elif not (directory / ENGINE_NAME).is_dir():
+                _require_not_restoring(directory)
                 raise StoreUnavailable(f"no relatum store in {directory}; make one with: relatum init {directory}")
             wholly = True
             if holds_store(directory / ENGINE_NAME):
@@ -200,11 +201,20 @@ def _make(directory: Path) -> None:
     try:
         make_directory(directory)
         if not (directory / ENGINE_NAME).is_dir() and any(directory.iterdir()):
+            _require_not_restoring(directory)
             raise StoreUnavailable(f"{directory} is not empty and holds no relatum store")
         make_directory(directory / ENGINE_NAME)
         failpoints.reach("make.directory")
     except OSError as error:
         raise StoreUnavailable(f"can't make {directory}: {error.strerror}") from error
+
+
+def _require_not_restoring(directory: Path) -> None:
+    if (directory / layout.RESTORING_NAME).is_dir():
+        raise StoreUnavailable(
+            f"no relatum store in {directory}: a restore was interrupted there, or goes on. Begin it again, "
+            "or delete the directory"
+        )
 
 
 def _require_servable(directory: Path) -> bool:
