@@ -113,17 +113,7 @@ class Ledger:
         self._remembered = CredentialMemory()
         self._draining = False
         log = log or Log(sys.stderr, self.clock.millis, "warning")
-        for tail in database.torn_tails:
-            log.warning(
-                "the write-ahead log ended in a torn group, which was cut off; nobody had been told of it",
-                kept=str(tail.kept),
-                tail_bytes=tail.tail_bytes,
-            )
-        if not database.examined_wholly:
-            log.info(
-                "the store is large: opening looked at the ends of its first partitions and credentials only; "
-                "the others are looked at when they are used, by the scrub, and by: relatum verify"
-            )
+        database.tell_of_opening(log)
         self._committer = committer(
             database,
             self.clock,

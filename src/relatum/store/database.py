@@ -29,6 +29,7 @@ from relatum.store.tips import verify_tips
 from relatum.store.upkeep import Upkeep, clear_leftovers
 from relatum.store.view import store_body
 from relatum.store.watermark import WatermarkFile
+from relatum.telemetry import Log
 
 FORMAT_VERSION = 2
 ENGINE_NAME: Final = layout.ENGINE_NAME
@@ -143,6 +144,20 @@ class Database:
         """A database that lives as long as the process. Its key is drawn from `entropy`, the system's by default."""
         store = MemoryStore()
         return cls(store, None, _format(store, create=True, entropy=entropy), START)
+
+    def tell_of_opening(self, log: Log) -> None:
+        """What an operator should know of how the store was found."""
+        for tail in self.torn_tails:
+            log.warning(
+                "the write-ahead log ended in a torn group, which was cut off; nobody had been told of it",
+                kept=str(tail.kept),
+                tail_bytes=tail.tail_bytes,
+            )
+        if not self.examined_wholly:
+            log.info(
+                "the store is large: opening looked at the ends of its first partitions and credentials only; "
+                "the others are looked at when they are used, by the scrub, and by: relatum verify"
+            )
 
     def commit(self, staged: Mapping[bytes, bytes | None], position: rows.Position) -> None:
         """Makes a group durable, then visible. Raises StorageFailure, after which the outcome is unknown.
