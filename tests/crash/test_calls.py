@@ -22,6 +22,8 @@ from crash_tests.violation import Violation
 pytestmark = pytest.mark.slow
 
 SEED = 7
+RECORDINGS_MAX = 12
+"""Which commands a life of several threads gives, and when, is up to them. A run ends with the first violation."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -84,13 +86,13 @@ def test_each_bug_that_op_log_is_said_to_find_is_tried_here() -> None:
 @pytest.mark.parametrize("bug", sorted(NOTICED_BY_OP_LOG))
 def test_op_log_notices_a_bug(tmp_path: Path, bug: str) -> None:
     with pytest.raises(Violation, match=NOTICED_BY_OP_LOG[bug]):
-        run(OP_LOG, tmp_path, 3 * CASES_PER_RECORDING, bug=bug)
+        run(OP_LOG, tmp_path, RECORDINGS_MAX * CASES_PER_RECORDING, bug=bug)
 
 
 @pytest.mark.parametrize("control", OP_LOG.controls)
 def test_op_log_notices_a_drive_that_lies(tmp_path: Path, control: str) -> None:
     with pytest.raises(Violation, match=LOST):
-        run(OP_LOG, tmp_path, 2 * CASES_PER_RECORDING, control=control)
+        run(OP_LOG, tmp_path, RECORDINGS_MAX * CASES_PER_RECORDING, control=control)
 
 
 # syscalls
