@@ -1,6 +1,6 @@
 """One fault after the other: the cases, their numbers, and the worker that tries them.
 
-python -m crash_tests.calls.sweep     reads tasks, see pool.py
+python -m crash_tests.calls.sweep     reads tasks, see crash_tests/pool.py
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from msgspec import Struct
 
 from crash_tests.bugs import BUGS
 from crash_tests.calls.faults import FAULTS, Fault
-from crash_tests.calls.pool import Message, say
 from crash_tests.calls.workloads import WORKLOADS, Workload
 from crash_tests.calls.zygote import Zygote
+from crash_tests.pool import Message, say
 from crash_tests.violation import Violation
 
 CALLS_MAX = 10_000

@@ -13,12 +13,12 @@ from pathlib import Path
 
 from crash_tests.calls.faults import FAULTS
 from crash_tests.calls.native import compiled, environment, fast_directory
-from crash_tests.calls.pool import work_off
 from crash_tests.calls.sweep import Case, Task
 from crash_tests.calls.workloads import SWEPT_WHOLLY, WORKLOADS
 from crash_tests.calls.zygote import CHILD_SECONDS_MAX
 from crash_tests.dice import seeded
 from crash_tests.part import Part, Run, Summary
+from crash_tests.pool import work_off
 
 LYING_SYNC = "lying-sync"
 """The control: syncs that are lies are taken for honest ones."""

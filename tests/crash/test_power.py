@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from crash_tests import disk
 from crash_tests.part import Part, Run, Summary, Unavailable
-from crash_tests.power import disk
 from crash_tests.power.cuts import LOSE_WATERMARK, POWER_CUTS, ROLLBACK
 from crash_tests.power.leftovers import LOCK_NAME, claimed
 from crash_tests.power.lossy_fs import LOSSY_FS, LYING_SYNC
