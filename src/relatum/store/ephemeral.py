@@ -45,10 +45,12 @@ def _sweep(directory: Path, place: Path) -> None:
     lock = _locked(directory)
     if lock is None:
         return
-    # In a place that all may write to, only what is our own: somebody else's could be another one in a moment.
-    if os.fstat(lock).st_uid in (os.geteuid(), place.stat().st_uid):
-        _remove(directory)
-    _close(lock)
+    try:
+        # In a place that all may write to, only what is our own: somebody else's could be another one in a moment.
+        if os.fstat(lock).st_uid in (os.geteuid(), place.stat().st_uid):
+            _remove(directory)
+    finally:
+        _close(lock)
 
 
 def _made(prefix: str, place: Path) -> tuple[Path, int]:
