@@ -62,7 +62,8 @@ class WatermarkFile:
         except FileNotFoundError as error:
             raise StoreUnavailable(
                 f"the high watermark is missing: {path}. Without it nobody can tell whether acknowledged commands are "
-                "lost. Nothing has been changed; put it back, or restore a backup with: relatum restore"
+                "lost. Nothing has been changed; put it back, or restore a backup with: relatum restore. If you have "
+                "neither, see: relatum rebuild --help"
             ) from error
         except OSError as error:
             raise StoreUnavailable(f"can't open the high watermark {path}: {error.strerror}") from error
@@ -122,10 +123,15 @@ def read_watermark(path: Path) -> Watermark | None:
         file.close()
 
 
-def _create(path: Path) -> None:
-    """Make an empty watermark of full size; a power cut leaves a whole one or none."""
+def make_watermark(path: Path, mark: Watermark) -> None:
+    """Put a watermark at `path` that says `mark`, in the place of whatever lies there. Raises OSError."""
+    _create(path, _encode(*mark))
+
+
+def _create(path: Path, slot: bytes = b"") -> None:
+    """Make a watermark of full size, empty but for a first slot; a power cut leaves a whole one or none."""
     new = path.with_name(f"{path.name}.new")
-    write_durably(new, bytes(_FILE_BYTES))
+    write_durably(new, slot.ljust(_FILE_BYTES, b"\0"))
     failpoints.reach("make.watermark")
     new.replace(path)
     sync_directory(path.parent)
