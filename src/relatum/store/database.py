@@ -294,15 +294,12 @@ def _raise_to(position: rows.Position, watermark: WatermarkFile) -> None:
 
     Recovery has made durable whatever the store was found with.
     """
-    mark = watermark.read()
-    if position.position > (0 if mark is None else mark.position):
+    if position.position > watermark.read().position:
         watermark.write(position.position, position.digest)
 
 
 def _require_nothing_lost(position: rows.Position, watermark: WatermarkFile) -> None:
     mark = watermark.read()
-    if mark is None:
-        return
     if position.position < mark.position:
         raise StoreUnavailable(
             f"acknowledged commands are lost: the store had come to position {mark.position}, and what its files hold "
