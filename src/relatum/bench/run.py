@@ -20,7 +20,7 @@ from relatum.bench.series import Part, Scale, Series, Setting
 from relatum.bench.targets import Verdict, judged
 from relatum.clock import SystemClock
 
-ROUNDS: Final[dict[Scale, int]] = {"small": 3, "full": 5}
+ROUNDS: Final[dict[Scale, int]] = {"tiny": 1, "small": 3, "full": 5}
 """How many, where nobody says."""
 
 _PARTS: Final = {

@@ -134,9 +134,14 @@ TARGETS: Final[tuple[Target, ...]] = (
         limit=0.40,
         stretch=0.55,
     ),
-    Target(what="the same: p99", product="commands/single/64/p99", bound="below", limit=30.0),
     Target(
-        what="the same, of the raw single synced write",
+        what="single commands over HTTP, 64 connections: p99",
+        product="commands/single/64/p99",
+        bound="below",
+        limit=30.0,
+    ),
+    Target(
+        what="single commands over HTTP, 64 connections, of the raw single synced write",
         product="commands/single/64/rate",
         floor="commands/floor/write/1/rate",
         bound="at least",
@@ -144,7 +149,7 @@ TARGETS: Final[tuple[Target, ...]] = (
         stretch=3.0,
     ),
     Target(
-        what="the same: syncs per command",
+        what="single commands over HTTP, 64 connections: syncs per command",
         product="commands/single/64/syncs",
         bound="at most",
         limit=1 / 8,
@@ -183,7 +188,11 @@ TARGETS: Final[tuple[Target, ...]] = (
         stretch=0.85,
     ),
     Target(
-        what="the same: syncs per command", product="commands/replay/syncs", bound="at most", limit=0.0, of="greatest"
+        what="replay of a known key: syncs per command",
+        product="commands/replay/syncs",
+        bound="at most",
+        limit=0.0,
+        of="greatest",
     ),
     Target(
         what="eligible read over HTTP, 32 connections, of the echo of a read body",
@@ -235,7 +244,7 @@ TARGETS: Final[tuple[Target, ...]] = (
         given="growth/relations",
     ),
     Target(
-        what="the same, flat: at the end, of halfway",
+        what="memory, flat: the resident set at the end of loading, of halfway",
         product="growth/loading/resident/end",
         floor="growth/loading/resident/half",
         bound="at most",

@@ -81,6 +81,8 @@ def bench(
     from relatum.bench.report import as_json, as_text, target_lines
     from relatum.bench.run import PARTS, run
 
+    if json_file is not None and not json_file.parent.is_dir():
+        raise click.BadParameter(f"there is no directory {json_file.parent}", param_hint="--json")
     try:
         with told_in_one_line():
             chosen = parts or (guarding.PARTS if guard else PARTS)

@@ -25,8 +25,12 @@ class Generator:
     """A process that puts load on servers, one job at a time."""
 
     def __init__(self) -> None:
+        # In a group of its own: an interrupt from the keyboard is for the one who measures.
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "relatum.bench.load.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [sys.executable, "-m", "relatum.bench.load.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            process_group=0,
         )
 
     def run(

@@ -34,7 +34,10 @@ NEIGHBOURS: Final = 5
 BEYOND: Final = 9
 """A neighbourhood of two hops: 5 edges, and 9 from each of the records they lead to."""
 NEIGHBOURHOOD_EDGES: Final = NEIGHBOURS * (1 + BEYOND)
-SMALL_HUB: Final = 2_000
+TIMES_LARGER: Final = 50
+"""How many times as many relations the larger hub has, at full scale."""
+OTHERS: Final = CHAIN_DEPTH + NEIGHBOURHOOD_EDGES + 4
+"""Records that are no leaves of a hub: those of the other figures, and the hubs."""
 WALKERS: Final = 4
 IDLE_SECONDS: Final = 0.5
 
@@ -50,10 +53,11 @@ class Roots(NamedTuple):
 
 def measure(setting: Setting) -> Iterator[Series]:
     """Times of walks; stalls."""
-    large = setting.sized(4 * SMALL_HUB, 50 * SMALL_HUB)
-    setting.progress(f"graph: hubs of {SMALL_HUB:,} and {large:,} relations")
-    stage = Stage.make(setting.directory("graph"), SMALL_HUB + 200)
-    roots = _relate(stage, large)
+    small = setting.sized(2_000, 2_000)
+    large = small * setting.sized(TIMES_LARGER // 5, TIMES_LARGER)
+    setting.progress(f"graph: hubs of {small:,} and {large:,} relations")
+    stage = Stage.make(setting.directory("graph"), small + OTHERS)
+    roots = _relate(stage, small, large)
     samples = Samples()
     samples.add("graph/hub/large/relations", "relations", large)
     with Ledger.open(stage.directory) as ledger:
@@ -67,19 +71,18 @@ def measure(setting: Setting) -> Iterator[Series]:
 # What is walked
 
 
-def _relate(stage: Stage, large: int) -> Roots:
+def _relate(stage: Stage, small: int, large: int) -> Roots:
     """Relates the records; each figure has records of its own."""
     ends = iter(stage.ends)
-    leaves = [next(ends) for _ in range(SMALL_HUB)]
+    leaves = [next(ends) for _ in range(small)]
     chain = [next(ends) for _ in range(CHAIN_DEPTH + 1)]
     middle, *around = (next(ends) for _ in range(1 + NEIGHBOURS))
     small_hub, large_hub = next(ends), next(ends)
     pairs = list(pairwise(chain))
     pairs += [(middle, neighbour) for neighbour in around]
     pairs += [(neighbour, next(ends)) for neighbour in around for _ in range(BEYOND)]
-    pairs += [
-        (hub, leaves[n % SMALL_HUB]) for hub, size in ((small_hub, SMALL_HUB), (large_hub, large)) for n in range(size)
-    ]
+    pairs += [(small_hub, leaf) for leaf in leaves]
+    pairs += [(large_hub, leaves[number % small]) for number in range(large)]
     with Ledger.open(stage.directory) as ledger:
         commands = [
             stage.submission(ledger, assertion(b"graph-%d" % number, *map(msgspec.json.encode, pair)))

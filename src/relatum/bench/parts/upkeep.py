@@ -93,7 +93,7 @@ def _back_up(store: Path, place: Path) -> None:
 
 
 def _starts(samples: Samples, empty: Stage, full: Stage, number: int) -> None:
-    """Both stores are killed while they are written to, and started again."""
+    """Both stores are written to, killed with what was written still in the log, and started again."""
     for stage, name, floor in ((empty, "floor/start", ""), (full, "start", "upkeep/floor/start")):
         with served_desk(stage, keys=f"before-kill-{number}") as made:
             _write_and_kill(made)
