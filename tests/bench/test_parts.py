@@ -28,22 +28,23 @@ ROWS = {
     "commands": [
         *(f"commands/floor/write/{group}/rate" for group in (1, 16, 64, 256)),
         "commands/floor/write/1/p50",
-        *(f"commands/floor/echo/{what}" for what in ("rate", "p99", "load")),
+        *(f"commands/floor/echo/{what}" for what in ("rate", "p99", "cost", "load")),
         *(
             f"commands/single/{connections}/{what}"
             for connections in (1, 16, 64, 256)
-            for what in ("rate", "p50", "p99", "syncs", "server", "load")
+            for what in ("rate", "p50", "p99", "syncs", "cost", "server", "load")
         ),
-        *(f"commands/replay/{what}" for what in ("rate", "p99", "syncs")),
-        *(f"commands/batch/{size}/{what}" for size in (1, 16, 64, 256) for what in ("rate", "p99")),
+        *(f"commands/replay/{what}" for what in ("rate", "p99", "cost", "syncs")),
+        *(f"commands/batch/{size}/{what}" for size in (1, 16, 64, 256) for what in ("rate", "cost", "p99")),
     ],
     "reads": [
         "reads/floor/echo/rate",
         "reads/floor/echo/p50",
+        "reads/floor/echo/cost",
         *(
             f"reads/{kind}/{what}"
             for kind in ("read", "inspect", "revision")
-            for what in ("rate", "p50", "p99", "load")
+            for what in ("rate", "p50", "p99", "cost", "load")
         ),
     ],
     "graph": [

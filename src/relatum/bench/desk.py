@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from relatum.bench.floors.echo import Answer, Decoded, write_answers
 from relatum.bench.load.generator import Generator, MeasurementFailed
@@ -33,11 +34,15 @@ class Desk:
 
     def load(self, requests: Sequence[bytes], connections: int, *, count: int | None = None) -> Outcome:
         """Sends requests to the ledger's server."""
-        return self._generator.run(self.served.address, requests, connections, count=count)
+        return self.load_elsewhere(self.served, requests, connections, count)
 
-    def load_elsewhere(self, served: Served, requests: Sequence[bytes], connections: int, count: int) -> Outcome:
+    def load_elsewhere(
+        self, served: Served, requests: Sequence[bytes], connections: int, count: int | None = None
+    ) -> Outcome:
         """Sends requests to another server."""
-        return self._generator.run(served.address, requests, connections, count=count)
+        before = served.processor_seconds
+        outcome = self._generator.run(served.address, requests, connections, count=count)
+        return replace(outcome, server_processor_seconds=served.processor_seconds - before)
 
     def answers(self, requests: Sequence[bytes], connections: int = 1) -> list[bytes]:
         """The bodies of the answers; over more than one connection in any order."""

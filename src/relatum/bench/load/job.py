@@ -7,6 +7,7 @@ from statistics import quantiles
 from msgspec import Struct
 
 MILLIS = 1_000.0
+MICROS = 1_000_000.0
 
 
 class Job(Struct, frozen=True, kw_only=True):
@@ -31,6 +32,8 @@ class Outcome(Struct, frozen=True, kw_only=True, tag=True):
     processor_seconds: float
     latencies: tuple[float, ...]
     answers: tuple[bytes, ...] = ()
+    server_processor_seconds: float = 0.0
+    """What it cost the server; whoever started that one adds it."""
 
     @property
     def rate(self) -> float:
@@ -41,6 +44,16 @@ class Outcome(Struct, frozen=True, kw_only=True, tag=True):
     def processor_share(self) -> float:
         """What part of one processor the generator took."""
         return self.processor_seconds / self.seconds
+
+    @property
+    def server_share(self) -> float:
+        """What part of one processor the server took."""
+        return self.server_processor_seconds / self.seconds
+
+    @property
+    def server_micros(self) -> float:
+        """Processor time that the server took for one request."""
+        return MICROS * self.server_processor_seconds / len(self.latencies)
 
     def latency_millis(self, percent: int) -> float:
         """The latency that so many of a hundred requests did not exceed."""

@@ -49,6 +49,7 @@ def _floors(samples: Samples, floors: Sequence[Written], made: Desk, echo: Serve
     outcome = made.load_elsewhere(echo, made.singles(count), COMPARED_AT, count)
     samples.add("commands/floor/echo/rate", "requests/s", outcome.rate)
     samples.add("commands/floor/echo/p99", "ms", outcome.latency_millis(99))
+    samples.add("commands/floor/echo/cost", "cpu µs", outcome.server_micros)
     samples.add("commands/floor/echo/load", "processors", outcome.processor_share)
 
 
@@ -63,8 +64,8 @@ def _singles(samples: Samples, made: Desk, connections: int, setting: Setting) -
     samples.add(f"{name}/p99", "ms", outcome.latency_millis(99))
     syncs = after["relatum_syncs_total"] - before["relatum_syncs_total"]
     samples.add(f"{name}/syncs", "syncs/command", syncs / len(requests))
-    processor = after["process_cpu_seconds_total"] - before["process_cpu_seconds_total"]
-    samples.add(f"{name}/server", "processors", processor / outcome.seconds)
+    samples.add(f"{name}/cost", "cpu µs", outcome.server_micros, floor="commands/floor/echo/cost")
+    samples.add(f"{name}/server", "processors", outcome.server_share)
     samples.add(f"{name}/load", "processors", outcome.processor_share)
     if connections == COMPARED_AT:
         _replays(samples, made, requests)
@@ -75,6 +76,7 @@ def _replays(samples: Samples, made: Desk, requests: Sequence[bytes]) -> None:
     outcome = made.load(requests, COMPARED_AT)
     syncs = made.served.metrics()["relatum_syncs_total"] - before["relatum_syncs_total"]
     samples.add("commands/replay/rate", "commands/s", outcome.rate, floor="commands/floor/echo/rate")
+    samples.add("commands/replay/cost", "cpu µs", outcome.server_micros, floor="commands/floor/echo/cost")
     samples.add("commands/replay/p99", "ms", outcome.latency_millis(99))
     samples.add("commands/replay/syncs", "syncs/command", syncs / len(requests))
 
@@ -84,4 +86,5 @@ def _batches(samples: Samples, made: Desk, size: int, setting: Setting) -> None:
     outcome = made.load(requests, BATCH_CONNECTIONS)
     name, floor = f"commands/batch/{size}", f"commands/floor/write/{size}/rate"
     samples.add(f"{name}/rate", "commands/s", size * outcome.rate, floor=floor)
+    samples.add(f"{name}/cost", "cpu µs", outcome.server_micros / size)
     samples.add(f"{name}/p99", "ms", outcome.latency_millis(99))

@@ -32,10 +32,13 @@ def measure(setting: Setting) -> Iterator[Series]:
                 outcome = made.load_elsewhere(echo, kinds["read"], CONNECTIONS, count)
                 samples.add("reads/floor/echo/rate", "requests/s", outcome.rate)
                 samples.add("reads/floor/echo/p50", "ms", outcome.latency_millis(50))
+                samples.add("reads/floor/echo/cost", "cpu µs", outcome.server_micros)
                 for name, requests in kinds.items():
                     outcome = made.load(requests, CONNECTIONS, count=count)
                     samples.add(f"reads/{name}/rate", "requests/s", outcome.rate, floor="reads/floor/echo/rate")
                     samples.add(f"reads/{name}/p50", "ms", outcome.latency_millis(50), floor="reads/floor/echo/p50")
+                    cost = outcome.server_micros
+                    samples.add(f"reads/{name}/cost", "cpu µs", cost, floor="reads/floor/echo/cost")
                     samples.add(f"reads/{name}/p99", "ms", outcome.latency_millis(99))
                     samples.add(f"reads/{name}/load", "processors", outcome.processor_share)
     yield from samples.series()
