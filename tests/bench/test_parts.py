@@ -20,9 +20,9 @@ ROWS = {
         *(f"floors/echo/{what}" for what in ("command/64/rate", "command/64/p50", "read/32/rate", "read/32/p50")),
     ],
     "engine": [
-        "engine/floor/write/1/rate",
-        "engine/floor/write/64/rate",
+        *(f"engine/floor/write/{group}/{what}" for group in (1, 64) for what in ("rate", "cost")),
         "engine/grouped/64/rate",
+        "engine/grouped/64/cost",
         *(f"engine/{kind}/{clients}/rate" for kind in ("threads", "tasks") for clients in (1, 16, 64)),
     ],
     "commands": [

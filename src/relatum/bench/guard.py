@@ -13,6 +13,7 @@ from relatum.bench.targets import Verdict
 
 PARTS: Final = ("engine", "commands", "reads")
 """What a short run can say something about."""
+ROUNDS: Final = 2
 MARGIN: Final = 2.0
 """A ratio may be half as good as its target."""
 

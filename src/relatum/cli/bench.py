@@ -33,7 +33,9 @@ def _part_names(_context: click.Context, _option: click.Parameter, value: str | 
 
 @click.command()
 @click.option("--parts", callback=_part_names, metavar="A,B", help="What to measure. Default: everything.")
-@click.option("--rounds", type=click.IntRange(1, 100), help="Rounds of each. Default: 3, or 5 at full scale.")
+@click.option(
+    "--rounds", type=click.IntRange(1, 100), help="Rounds of each. Default: 3; 5 at full scale; 2 with --guard."
+)
 @click.option("--scale", type=click.Choice(["small", "full"]), default="small", show_default=True, help="How much.")
 @click.option(
     "--relations",
@@ -86,6 +88,7 @@ def bench(
     try:
         with told_in_one_line():
             chosen = parts or (guarding.PARTS if guard else PARTS)
+            rounds = rounds or (guarding.ROUNDS if guard else None)
             made = run(chosen, scale, progress=_tell, rounds=rounds, relations=relations or 0, scratch=scratch)
             if json_file is not None:
                 json_file.write_bytes(as_json(made))

@@ -10,12 +10,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Final
 
 from relatum.bench.dataset import Assertions
 from relatum.bench.floors.rows import Written, written
 from relatum.bench.floors.writes import raw_writes
+from relatum.bench.load.job import MICROS
 from relatum.bench.product import LedgerClient, LedgerInProcess
 from relatum.bench.series import Samples, Series, Setting
 
@@ -24,7 +25,7 @@ CLIENTS: Final = (1, 16, 64)
 
 
 def measure(setting: Setting) -> Iterator[Series]:
-    """Commands a second."""
+    """Commands a second, processor time of a command."""
     setting.progress("engine: rows for the floors")
     groups = setting.sized(16, 100)
     floors = (written(groups * 16, 1, setting.scratch), written(groups, GROUP, setting.scratch))
@@ -45,8 +46,12 @@ def _one_round(
     for floor in floors:
         pace = raw_writes(floor, setting.scratch)
         samples.add(f"engine/floor/write/{floor.group}/rate", "commands/s", pace.rate)
+        samples.add(f"engine/floor/write/{floor.group}/cost", "cpu µs", pace.micros)
     count = setting.sized(1_024, 6_400)
-    rate = grouped_rate(product.client(), commands.take(count), GROUP)
+    given, before = commands.take(count), process_time()
+    rate = grouped_rate(product.client(), given, GROUP)
+    cost = MICROS * (process_time() - before) / count
+    samples.add(f"engine/grouped/{GROUP}/cost", "cpu µs", cost, floor=f"engine/floor/write/{GROUP}/cost")
     samples.add(f"engine/grouped/{GROUP}/rate", "commands/s", rate, floor=f"engine/floor/write/{GROUP}/rate")
     for clients in CLIENTS:
         given = commands.take(count if clients > 1 else count // 4)
