@@ -69,7 +69,7 @@ def bench(
         engine    the ledger without HTTP         feed      pages and streams of changes
         commands  commands and replays over HTTP  upkeep    verify, backup, start after a kill
         reads     reads over HTTP                 mixed     four reads to each command
-                                                  growth    speed, memory and disk as a store grows
+        peers     other stores, the same commands growth    speed, memory and disk as a store grows
 
     \b
     Examples:
