@@ -11,6 +11,8 @@ from relatum.bench.run import PARTS, run
 from relatum.bench.series import Series
 from relatum.bench.targets import TARGETS
 
+pytestmark = pytest.mark.slow
+
 OWN_PARTS = tuple(name for name in PARTS if name != "peers")
 
 ROWS = {
