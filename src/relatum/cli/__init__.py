@@ -15,6 +15,7 @@ import click
 from relatum import __version__
 from relatum.cli.admin import admin
 from relatum.cli.backup import backup, restore
+from relatum.cli.bench import bench
 from relatum.cli.compact import compact
 from relatum.cli.init import init
 from relatum.cli.quickstart.command import quickstart
@@ -45,5 +46,5 @@ def main() -> None:
     hide_memory()
 
 
-for _command in (init, admin, serve, backup, restore, compact, verify, rebuild, quickstart):
+for _command in (init, admin, serve, backup, restore, compact, verify, rebuild, bench, quickstart):
     main.add_command(_command)
