@@ -32,11 +32,13 @@ PARTITIONS: Final = 16
 RECORDS: Final = 256
 
 _FORMS: Final = {
-    "sqlite": ("committer",),
-    "lmdb": ("committer",),
+    "sqlite": ("pool", "committer"),
+    "lmdb": ("pool", "committer"),
     "postgresql": ("pool", "committer"),
 }
-"""A store that lets one writer in gains nothing by threads."""
+"""How each can be put behind a server; see `relatum.bench.peers.served`."""
+COMMANDS: Final = (1_500, 8_000)
+"""Requests of one measurement at small and at full scale, besides those before it that warm up."""
 
 
 class Server(NamedTuple):
@@ -50,12 +52,13 @@ class Server(NamedTuple):
 def measure(samples: Samples, setting: Setting) -> None:
     """Adds the series of this page."""
     with _all_served(setting) as servers, Generator() as generator:
-        count = setting.sized(1_500, 8_000)
+        count = setting.sized(*COMMANDS)
+        warm = count // 4
         for number in setting.each_round("peers over HTTP"):
             for name, server in servers.items():
-                requests = _requests(server, f"{name}-{number}-", count)
-                generator.run(server.served.address, requests[: count // 5], CONNECTIONS)  # warm
-                outcome = generator.run(server.served.address, requests[count // 5 :], CONNECTIONS)
+                requests = _requests(server, f"{name}-{number}-", warm + count)
+                generator.run(server.served.address, requests[:warm], CONNECTIONS)
+                outcome = generator.run(server.served.address, requests[warm:], CONNECTIONS)
                 _add(samples, name, outcome.rate, outcome.latency_millis(99))
     for key, forms in _FORMS.items():
         measured = [f"{key}-{form}" for form in forms if f"{key}-{form}" in servers]
