@@ -31,7 +31,7 @@ def test_it_tells_of_every_load_in_every_round(scratch: Path, monkeypatch: pytes
         f"peers/{store}/{load}/{what}"
         for store in ("relatum", "sqlite")
         for load in ("1", "16", "64", "one-partition", "group")
-        for what in ("rate", "p99")
+        for what in ("rate", "p99", "processor")
     ]
     names += ["peers/relatum/two-hop/p50", "peers/sqlite/two-hop/p50"]
     served = ("relatum", "relatum-bare", "sqlite-pool", "sqlite-committer", "sqlite")

@@ -155,6 +155,7 @@ def test_it_can_be_measured(beside: Beside) -> None:
     rate = commit_rate(beside.peer, beside.seed, clients=2, group=3, seconds=0.05, places=2)
     assert rate.per_second > 0
     assert rate.p99_millis > 0
+    assert rate.processor_micros > 0
     assert two_hop_micros(beside.peer, beside.seed, seconds=0.01) > 0
 
 

@@ -1,8 +1,9 @@
 """The part of the benchmarks that asks other stores to do the same: all of them and the product in turn, in one run.
 
-`peers/STORE/CLIENTS/rate` is commands a second with single commands, and `…/p99` the wait for one; `one-partition` has
-16 clients in one partition instead of in 16; `group` is one client with 64 commands a transaction; `two-hop` the time
-of a neighbourhood of 49 relations. `peers/http/STORE/64/rate` is told by `relatum.bench.peers.overhttp`.
+`peers/STORE/CLIENTS/rate` is commands a second with single commands, `…/p99` the wait for one, `…/processor` what one
+took of a processor in this process. CLIENTS may be `one-partition` too, which is 16 clients in one partition instead of
+in 16, and `group`, one client with 64 commands a transaction. `two-hop` is the time of a neighbourhood of 49 relations.
+`peers/http/STORE/64/rate` is told by `relatum.bench.peers.overhttp`.
 """
 
 from __future__ import annotations
@@ -50,27 +51,27 @@ def measure(setting: Setting) -> Iterator[Series]:
     samples = Samples()
     with _all_started(setting) as (seed, stores):
         for _ in setting.each_round("peers"):
-            for key, store in stores.items():
-                _one_round(samples, key, store, seed, SECONDS[setting.scale])
+            _one_round(samples, seed, stores, SECONDS[setting.scale])
     overhttp.measure(samples, setting)
     yield from samples.series()
 
 
-def _one_round(samples: Samples, key: str, store: Peer, seed: Seed, seconds: float) -> None:
+def _one_round(samples: Samples, seed: Seed, stores: dict[str, Peer], seconds: float) -> None:
+    """One load after another, of each store in turn: what is compared lies close together in time."""
     for load in LOADS:
-        rate = commit_rate(store, seed, clients=load.clients, group=load.group, places=load.places, seconds=seconds)
-        own, ours = f"peers/{key}/{load.name}", f"peers/{OURS}/{load.name}"
-        samples.add(f"{own}/rate", "commands/s", rate.per_second, floor=_other(own, ours, "rate"))
-        samples.add(f"{own}/p99", "ms", rate.p99_millis, floor=_other(own, ours, "p99"))
-    if not key.startswith("rocksdb"):  # rows alone are no graph
-        micros = two_hop_micros(store, seed, seconds=TWO_HOP_SECONDS)
-        own, ours = f"peers/{key}/two-hop", f"peers/{OURS}/two-hop"
-        samples.add(f"{own}/p50", "µs", micros, floor=_other(own, ours, "p50"))
+        for key, store in stores.items():
+            rate = commit_rate(store, seed, clients=load.clients, group=load.group, places=load.places, seconds=seconds)
+            _add(samples, key, f"{load.name}/rate", "commands/s", rate.per_second)
+            _add(samples, key, f"{load.name}/p99", "ms", rate.p99_millis)
+            _add(samples, key, f"{load.name}/processor", "µs/command", rate.processor_micros)
+    for key, store in stores.items():
+        if not key.startswith("rocksdb"):  # rows alone are no graph
+            _add(samples, key, "two-hop/p50", "µs", two_hop_micros(store, seed, seconds=TWO_HOP_SECONDS))
 
 
-def _other(own: str, ours: str, what: str) -> str:
-    """What a peer is compared with: the product."""
-    return "" if own == ours else f"{ours}/{what}"
+def _add(samples: Samples, key: str, what: str, unit: str, value: float) -> None:
+    """One sample; a peer's is compared with the product's."""
+    samples.add(f"peers/{key}/{what}", unit, value, floor="" if key == OURS else f"peers/{OURS}/{what}")
 
 
 @contextmanager
