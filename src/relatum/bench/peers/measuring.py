@@ -14,7 +14,7 @@ from relatum.bench.peers.peer import Client, Peer
 from relatum.bench.peers.seed import Seed
 
 WARM_UP_SHARE = 0.2
-WARM_UP_CALLS = 3
+WARM_UP_CALLS = 2
 
 
 class Rate(NamedTuple):

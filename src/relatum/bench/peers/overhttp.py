@@ -37,7 +37,7 @@ _FORMS: Final = {
     "postgresql": ("pool", "committer"),
 }
 """How each can be put behind a server; see `relatum.bench.peers.served`."""
-COMMANDS: Final = (1_500, 8_000)
+COMMANDS: Final = (600, 8_000)
 """Requests of one measurement at small and at full scale, besides those before it that warm up."""
 
 

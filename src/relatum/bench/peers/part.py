@@ -23,7 +23,7 @@ PARTITIONS: Final = 16
 """Clients are spread over so many: a store that locks a partition's tip until the disk has it gets its chance."""
 RECORDS: Final = 256
 OURS: Final = "relatum"
-SECONDS: Final = {"small": 0.4, "full": 1.5}
+SECONDS: Final = {"small": 0.25, "full": 1.5}
 """Of one measurement."""
 TWO_HOP_SECONDS: Final = 0.1
 
