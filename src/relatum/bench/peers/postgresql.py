@@ -51,15 +51,18 @@ CREATE TABLE receipt (place int, key bytea, sequence bigint NOT NULL, command_di
   PRIMARY KEY (place, key));
 """
 
+# A subquery that ends in OFFSET 0 is looked up by key for each row before it, whatever the planner thinks of tables
+# that were empty when it made the plan.
 _TIPS: Final = """
 SELECT place, sequence, event_digest, committed_at, journal_id, journal_sequence, prefix_digest
 FROM tip WHERE place = ANY(%(places)b::int[]) ORDER BY place FOR UPDATE
 """
 _KNOWN: Final = """
-SELECT r.place, r.key, r.command_digest, e.body
+SELECT asked.place, asked.key, r.command_digest,
+  (SELECT e.body FROM event e WHERE e.place = asked.place AND e.sequence = r.sequence)
 FROM unnest(%(places)b::int[], %(keys)b::bytea[]) AS asked (place, key)
-JOIN receipt r ON r.place = asked.place AND r.key = asked.key
-JOIN event e ON e.place = r.place AND e.sequence = r.sequence
+CROSS JOIN LATERAL (
+  SELECT sequence, command_digest FROM receipt WHERE place = asked.place AND key = asked.key OFFSET 0) r
 """
 _ENDS: Final = """
 SELECT r.place, r.id, r.revision, r.type, r.sound, r.event_time, r.valid_until, h.body
@@ -109,7 +112,9 @@ WITH near AS (
   WHERE root.place = 0 AND root.id = %b)
 SELECT relation, other FROM near UNION
 SELECT o.relation, o.other FROM near n
-JOIN outgoing o ON o.place = 0 AND o.record = n.other AND o.revision = n.other_revision
+CROSS JOIN LATERAL (
+  SELECT relation, other, other_revision FROM outgoing
+  WHERE place = 0 AND record = n.other AND revision = n.other_revision OFFSET 0) o
 JOIN record r ON r.place = 0 AND r.id = o.other AND r.revision = o.other_revision AND r.sound
 """
 

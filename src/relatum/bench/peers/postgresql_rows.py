@@ -18,8 +18,8 @@ SELECT sequence, event_digest, committed_at, journal_id, journal_sequence, prefi
 WHERE place = %s FOR UPDATE
 """
 _KNOWN: Final = """
-SELECT r.command_digest, e.body FROM receipt r JOIN event e ON e.place = r.place AND e.sequence = r.sequence
-WHERE r.place = %s AND r.key = %b
+SELECT r.command_digest, (SELECT e.body FROM event e WHERE e.place = r.place AND e.sequence = r.sequence)
+FROM receipt r WHERE r.place = %s AND r.key = %b
 """
 _END: Final = "SELECT revision, type, sound, event_time, valid_until FROM record WHERE place = %s AND id = %b"
 _HEADER: Final = "SELECT body FROM header WHERE place = %s AND record = %b AND revision = %s"
