@@ -66,19 +66,20 @@ class Served:
 def serving(directory: Path, *options: str) -> Iterator[Served]:
     """The ledger's server on a store, ready."""
     arguments = ["serve", str(directory), "--port", "0", "--slots", str(SLOTS), "--log-level", "error", *options]
-    with _started("relatum", *arguments) as served:
+    with started("relatum", *arguments) as served:
         yield served
 
 
 @contextmanager
 def echoing(answers: Path) -> Iterator[Served]:
     """The server that answers what lies in a file; see `floors.echo`."""
-    with _started("relatum.bench.floors.echo", str(answers)) as served:
+    with started("relatum.bench.floors.echo", str(answers)) as served:
         yield served
 
 
 @contextmanager
-def _started(module: str, *arguments: str) -> Iterator[Served]:
+def started(module: str, *arguments: str) -> Iterator[Served]:
+    """A module of this package that serves, once it has told its address; stopped at the end."""
     process = subprocess.Popen(  # noqa: S603 - this program itself
         [sys.executable, "-m", module, *arguments],
         stdin=subprocess.DEVNULL,
