@@ -112,12 +112,7 @@ class Ledger(CompanyCommands):
         self._remembered = CredentialMemory()
         self._draining = False
         log = log or Log(sys.stderr, self.clock.millis, "warning")
-        for tail in database.torn_tails:
-            log.warning(
-                "the write-ahead log ended in a torn group, which was cut off; nobody had been told of it",
-                kept=str(tail.kept),
-                tail_bytes=tail.tail_bytes,
-            )
+        database.tell_of_opening(log)
         self._committer = committer(
             database,
             self.clock,
