@@ -154,7 +154,11 @@ class Credential(Closed, frozen=True, kw_only=True):
 
     def holds(self, *capabilities: Capability) -> bool:
         """All of `capabilities`; none implies another."""
-        return all(one in self.spec.capabilities for one in capabilities)
+        held = self.spec.capabilities
+        for one in capabilities:
+            if one not in held:
+                return False
+        return True
 
     @property
     def author(self) -> Author:
