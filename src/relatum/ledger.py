@@ -187,6 +187,11 @@ class Ledger(CompanyCommands):
         """One cut and one clock value. Everything a request reads comes from one view; close it, or use `with`."""
         return LedgerView(self._database.view(), self.clock.millis(), self._database.store_key, self._remembered)
 
+    @property
+    def position(self) -> object:
+        """What is published: a view of this very position shows nothing that an earlier one of it did not."""
+        return self._database.position
+
     def authenticate(self, view: KnownCredentials, secret: str) -> Credential | None:
         """The credential that `secret` belongs to, if it is neither revoked nor expired at the view's instant.
 

@@ -154,11 +154,7 @@ class Credential(Closed, frozen=True, kw_only=True):
 
     def holds(self, *capabilities: Capability) -> bool:
         """All of `capabilities`; none implies another."""
-        held = self.spec.capabilities
-        for one in capabilities:
-            if one not in held:
-                return False
-        return True
+        return set(capabilities).issubset(self.spec.capabilities)
 
     @property
     def author(self) -> Author:
