@@ -131,17 +131,14 @@ class Publication:
 class PublishedView:
     """A `View` of one cut."""
 
-    __slots__ = ("_cut", "_publication", "_readers", "position")
+    __slots__ = ("_cut", "_publication", "_readers", "get", "position")
 
     def __init__(self, cut: Cut, position: object, publication: Publication, readers: _Readers) -> None:
         self._cut = cut
+        self.get = cut.get
         self._publication = publication
         self._readers = readers
         self.position = position
-
-    def get(self, key: bytes) -> bytes | None:
-        """The value stored under `key`, or None."""
-        return self._cut.get(key)
 
     def scan(self, start: bytes, stop: bytes, *, reverse: bool = False) -> Iterator[Row]:
         """Rows with `start <= key < stop`; see `Reader.scan`."""
@@ -151,6 +148,7 @@ class PublishedView:
         """Give the view back; see `View.close`."""
         if self._cut is not _CLOSED:
             self._cut = _CLOSED
+            self.get = _CLOSED.get
             self._publication.take_back(self._readers)
 
     def __enter__(self) -> Self:
