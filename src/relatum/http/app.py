@@ -88,7 +88,7 @@ class _Public:
         except Exception as error:  # noqa: BLE001 - as for every other route
             self._services.log.failure("a request failed inside the server", error, route=self._route.path)
             response = errors.refused(errors.INTERNAL)
-        await write(send, response)
+        await write(scope, send, response)
         self._services.metrics.requests(self._route.path, str(response.status)).inc()
 
 
@@ -100,5 +100,5 @@ class _Refusing:
         self._counter = services.metrics.requests(_NO_ROUTE, str(refusal.status))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await write(send, self._response)
+        await write(scope, send, self._response)
         self._counter.inc()
