@@ -45,7 +45,7 @@ from relatum.store.view import LedgerView
 from relatum.telemetry import Log, Metrics
 from relatum.writer.announcer import Listener
 from relatum.writer.committer import Committer
-from relatum.writer.group import look_up
+from relatum.writer.group import is_known, look_up
 from relatum.writer.submission import (
     ActivationSubmission,
     CheckpointSubmission,
@@ -252,7 +252,8 @@ class Ledger(CompanyCommands):
         with self.view() as view:
             for submission in submissions:
                 try:
-                    outcome = look_up(view.partition(submission.partition), submission)
+                    partition = view.partition(submission.partition)
+                    outcome = look_up(partition, submission) if is_known(partition, submission) else None
                 except StorageInconsistency as error:
                     known.append(error)
                     continue
