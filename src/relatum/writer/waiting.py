@@ -30,7 +30,7 @@ async def decided_async(committer: Committer, submissions: Sequence[Submission])
     """`decided` for an event loop."""
     loop = asyncio.get_running_loop()
     answered: asyncio.Future[list[Outcome]] = loop.create_future()
-    mailbox = _mailbox_of(loop)
+    mailbox = mailbox_of(loop)
     committer.submit(submissions, lambda ticket: mailbox.put(answered, ticket.outcomes))
     return _certain(await answered)
 
@@ -65,7 +65,7 @@ class _OfThread(threading.local):
 _HERE: Final = _OfThread()
 
 
-def _mailbox_of(loop: asyncio.AbstractEventLoop) -> _Mailbox:
+def mailbox_of(loop: asyncio.AbstractEventLoop) -> _Mailbox:
     """The mailbox of the loop that runs in this thread."""
     mailbox = _HERE.mailbox
     if mailbox is None or mailbox.loop is not loop:
