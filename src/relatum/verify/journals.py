@@ -17,9 +17,9 @@ from relatum.verify.books import Books
 from relatum.verify.scan import SEQUENCE_BYTES, Rows, behind, numbered
 
 
-def fact(commit_sequence: int, nonce: bytes, change: RecordChange | RelationChange) -> bytes:
-    """What an entry tells: which event, with which nonce, what change."""
-    return numbered(commit_sequence) + nonce + encode(change)
+def fact(commit_sequence: int, place: int, nonce: bytes, change: RecordChange | RelationChange) -> bytes:
+    """What an entry tells: which event, at which place among its entries, with which nonce, what change."""
+    return numbered(commit_sequence) + numbered(place) + nonce + encode(change)
 
 
 class JournalWalk:
@@ -36,6 +36,8 @@ class JournalWalk:
         self._told = books.told[stream]
         self._tip: JournalHead | None = None
         self._last_event = 0
+        self._place = 0
+        """Among the entries of that event."""
 
     def read(self, reader: PartitionReader, room: int) -> None:
         """Reads at most `room` more entries; at the end, they must have led to the tip that `reader` shows."""
@@ -78,10 +80,11 @@ class JournalWalk:
         entry = decode_entry(self._stream, body)
         change = entry.change
         after = journal.extended(self._workspace_id, self._stream, tip, entry.nonce, change)
-        self._told.read(1, digests.row_number(fact(entry.commit_sequence, entry.nonce, change)))
+        self._place = self._place + 1 if entry.commit_sequence == self._last_event else 0
+        self._told.read(1, digests.row_number(fact(entry.commit_sequence, self._place, entry.nonce, change)))
         if after.sequence == sequence and after.prefix_digest != entry.prefix_digest:
             self._find(f"entry {sequence} does not follow from the one before it")
-        if entry.commit_sequence <= self._last_event:
+        if entry.commit_sequence < self._last_event:
             self._find(f"entry {sequence} tells an event that lies before that of the entry before it")
         if encode(entry) != body:
             self._find(f"entry {sequence}: its bytes are not canonical")
