@@ -2,7 +2,7 @@
 
 What lives here: look-ups of what there was by an event, whatever came later. What must not: a look at current rows, or
 at any row that is about to be implied: each of these follows from revisions and events, which are compared by
-themselves. StorageInconsistency is raised where a revision is missing.
+themselves. `RevisionMissing` is raised where one is missing.
 """
 
 from __future__ import annotations
@@ -17,9 +17,17 @@ from relatum.core.relations import StoredRelation
 from relatum.core.state import RecordVersion, RelationVersion
 from relatum.errors import StorageInconsistency
 from relatum.limits import U64_MAX
-from relatum.store.keys import beyond
+from relatum.store.keys import Table, beyond
 from relatum.store.partition import PartitionReader
 from relatum.verify.versions import REVISION_BYTES
+
+
+class RevisionMissing(StorageInconsistency):
+    """A revision that an event found is not there; the event is not at fault."""
+
+    def __init__(self, table: Table, message: str) -> None:
+        super().__init__(message)
+        self.table = table
 
 
 def record_at(reader: PartitionReader, record_id: str, sequence: int) -> RecordVersion:
@@ -28,7 +36,7 @@ def record_at(reader: PartitionReader, record_id: str, sequence: int) -> RecordV
         version = reader.record_revision(record_id, revision)
         if version is not None and version.sequence <= sequence:
             return version
-    raise StorageInconsistency("the record that an event found is missing")
+    raise RevisionMissing(Table.RECORD_REVISION, "the record that it found is missing")
 
 
 def relation_at(reader: PartitionReader, relation_id: str, sequence: int) -> RelationVersion:
@@ -37,7 +45,7 @@ def relation_at(reader: PartitionReader, relation_id: str, sequence: int) -> Rel
         version = reader.relation_revision(relation_id, revision)
         if version is not None and version.sequence <= sequence:
             return version
-    raise StorageInconsistency("the relation that an event found is missing")
+    raise RevisionMissing(Table.RELATION_REVISION, "the relation that it found is missing")
 
 
 def _revisions(reader: PartitionReader, prefix: bytes) -> Iterator[int]:
@@ -60,18 +68,25 @@ def relation_before(reader: PartitionReader, relation_id: str, operation: Relati
         raise StorageInconsistency("a relation's event is about another relation")
     found = reader.relation_revision(relation_id, operation.expected_revision)
     if found is None:
-        raise StorageInconsistency("the revision that a relation's event found is missing")
+        raise RevisionMissing(Table.RELATION_REVISION, "the revision that it found is missing")
     return found.relation
 
 
 def is_verdict(reader: PartitionReader, relation_id: str) -> bool:
     """Whether a relation came from a verdict, which the event that asserted it says."""
-    first = reader.relation_revision(relation_id, 1)
-    event = None if first is None else reader.event(first.sequence)
+    event = reader.event(asserted(reader, relation_id).sequence)
     part = None if event is None else relation_part(event, relation_id)
     if part is None:
-        raise StorageInconsistency("the event that asserted a relation is missing")
+        raise StorageInconsistency("the event that asserted its relation is missing")
     return not isinstance(event, RelationEvent) and not part.plain
+
+
+def asserted(reader: PartitionReader, relation_id: str) -> RelationVersion:
+    """A relation at its first revision."""
+    first = reader.relation_revision(relation_id, 1)
+    if first is None:
+        raise RevisionMissing(Table.RELATION_REVISION, "the first revision of its relation is missing")
+    return first
 
 
 def checkpoint_before(reader: PartitionReader, event: CheckpointEvent) -> Checkpoint | None:
@@ -84,7 +99,7 @@ def checkpoint_before(reader: PartitionReader, event: CheckpointEvent) -> Checkp
     )
     found = reader.stored_checkpoint(key)
     if found is None:
-        raise StorageInconsistency("the revision that a checkpoint's event found is missing")
+        raise RevisionMissing(Table.CHECKPOINT_REVISION, "the revision that it found is missing")
     return found.checkpoint
 
 

@@ -21,7 +21,7 @@ from relatum.store import rows
 from relatum.store.keys import Table
 from relatum.store.partition import PartitionReader
 from relatum.verify.books import Books
-from relatum.verify.found import require
+from relatum.verify.found import RevisionMissing, require
 from relatum.verify.implied import Implied
 from relatum.verify.remembered import Remembered
 from relatum.verify.scan import SEQUENCE_BYTES, Rows, behind, numbered
@@ -68,6 +68,7 @@ class History:
         self.ended = False
         """Whether an end of the stored events was met."""
         self.openings: list[Opening] = []
+        self._tables = books.tables
         self._events = books.tables[Table.EVENT]
         self._implied = Implied(books)
         self._remembered = remembered
@@ -103,6 +104,9 @@ class History:
             self._implied.rows_of(event, reader)
             if self._remembered is not None and self.complete:
                 self._remembered.rows_of(event)
+        except RevisionMissing as missing:
+            self.complete = False
+            self._tables[missing.table].find(f"event {sequence}: {missing}")
         except StorageInconsistency as error:
             self._broken(f"event {sequence}: {error}")
         self.place = Place(sequence, digests.event_digest(body), at_millis)

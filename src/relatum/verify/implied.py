@@ -43,7 +43,7 @@ from relatum.store.keys import Table, Use
 from relatum.store.partition import PartitionReader
 from relatum.verify import receipts
 from relatum.verify.books import Books
-from relatum.verify.found import checkpoint_before, record_at, relation_at, require
+from relatum.verify.found import RevisionMissing, checkpoint_before, record_at, relation_at, require
 from relatum.verify.journals import fact
 from relatum.verify.receipts import named
 from relatum.verify.relations import RelationRows
@@ -181,7 +181,7 @@ def _record_before(event: RecordEvent, reader: PartitionReader) -> RecordMeta | 
         return None
     found = reader.record_revision(event.record_id, operation.expected_revision)
     if found is None:
-        raise StorageInconsistency("the revision that a record's event found is missing")
+        raise RevisionMissing(Table.RECORD_REVISION, "the revision that it found is missing")
     return found.meta
 
 

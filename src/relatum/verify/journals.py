@@ -14,7 +14,7 @@ from relatum.errors import StorageInconsistency
 from relatum.store.keys import STREAM_BYTE
 from relatum.store.partition import PartitionReader, decode_entry
 from relatum.verify.books import Books
-from relatum.verify.scan import SEQUENCE_BYTES, Rows, behind, numbered
+from relatum.verify.scan import SEQUENCE_BYTES, Rows, numbered
 
 
 def fact(commit_sequence: int, place: int, nonce: bytes, change: RecordChange | RelationChange) -> bytes:
@@ -35,6 +35,7 @@ class JournalWalk:
         self._audit = books.journals[stream]
         self._told = books.told[stream]
         self._tip: JournalHead | None = None
+        self._start = b""
         self._last_event = 0
         self._place = 0
         """Among the entries of that event."""
@@ -44,12 +45,12 @@ class JournalWalk:
         tip = _tip_of(reader, self._stream)
         if self._tip is None and tip is not None:
             self._tip = journal.opened(self._workspace_id, self._stream, tip.journal_id)
-        sequence = 0 if self._tip is None else self._tip.sequence
-        entries = Rows(self._audit, reader.reader, behind(sequence))
+        entries = Rows(self._audit, reader.reader, self._start)
         while not entries.ended and entries.passed < room:
             self._take(entries)
         self.ended = entries.ended
-        entries.close(STREAM_BYTE[self._stream] + behind(0 if self._tip is None else self._tip.sequence))
+        self._start = entries.rest[len(STREAM_BYTE[self._stream]) :]  # a place is passed once, whatever lies there
+        entries.close(entries.rest)
         if self.ended and self._audit.complete and self._tip != tip:
             self._find("the tip that the head names is not the last entry")
 

@@ -10,7 +10,7 @@ from relatum.store import rows
 from relatum.store.keys import Table
 from relatum.store.partition import PartitionReader
 from relatum.verify.audit import Audit
-from relatum.verify.found import is_erased
+from relatum.verify.found import asserted, is_erased
 from relatum.verify.group import Site
 
 
@@ -31,10 +31,7 @@ def check_said(event: JudgmentEvent, reader: PartitionReader, audit: Audit) -> N
     """The words of a verdict are there unless one of its ends was deleted, by now."""
     if event.receipt is None:
         raise StorageInconsistency("words of a verdict that was not given")
-    asserted = reader.relation_revision(event.receipt.relation_id, 1)
-    if asserted is None:
-        raise StorageInconsistency("the relation of a verdict is missing")
-    given = asserted.relation.input
+    given = asserted(reader, event.receipt.relation_id).relation.input
     erased = is_erased(reader, given.source.record_id) or is_erased(reader, given.target.record_id)
     is_there = reader.reader.get(reader.keys.words(event.sequence)) is not None
     if erased and is_there:
