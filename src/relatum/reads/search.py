@@ -51,7 +51,7 @@ def search(
             standing = standing_view(partition, record_id)
             if standing.state != "current":
                 continue
-            relations, total = annotator.annotations(record_id, wanted.relations_max)
+            relations, total = annotator.annotations(record_id, standing, wanted.relations_max)
             record = assembled(partition, version.meta, payload)
             records.append(
                 AnnotatedRecord(record=record, standing=standing, relations=relations, relations_total=total)

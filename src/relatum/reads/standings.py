@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import islice
+
 from relatum.core.standings import StandingView
+from relatum.errors import StorageInconsistency
+from relatum.limits import ANNOTATIONS_SCANNED_MAX
+from relatum.store.keys import Table
 from relatum.store.partition import PartitionReader
+from relatum.store.rows import VerdictEnd
 
 
 def standing_view(partition: PartitionReader, record_id: str) -> StandingView:
@@ -15,3 +22,26 @@ def standing_view(partition: PartitionReader, record_id: str) -> StandingView:
         superseded_by=None if standing.superseded_by is None else standing.superseded_by.record_id,
         replaces=tuple(replaced for replaced, _ in partition.replaces(record_id)),
     )
+
+
+def checked_standing(partition: PartitionReader, record_id: str) -> StandingView:
+    """The standing of a retained record, against the list of pins and the verdicts that have led to it."""
+    view = standing_view(partition, record_id)
+    if partition.is_pinned(record_id) != view.pinned:
+        raise StorageInconsistency("a standing does not match the list of pins")
+    for direction in (Table.OUTGOING, Table.INCOMING):
+        ends = [end for _, end in islice(partition.verdict_ends(record_id, direction), ANNOTATIONS_SCANNED_MAX)]
+        if len(ends) < ANNOTATIONS_SCANNED_MAX:
+            check_supersessions(ends, view, outgoing=direction is Table.OUTGOING)
+    return view
+
+
+def check_supersessions(ends: Iterable[VerdictEnd], standing: StandingView, *, outgoing: bool) -> None:
+    """All verdicts of which a record is the source, or the target, say of its standing what that says.
+
+    Each verdict that supersedes, and counts, has superseded its target.
+    """
+    others = sorted(end.other_id for end in ends if end.indexed and end.kind == "supersedes")
+    by = () if standing.superseded_by is None else (standing.superseded_by,)
+    if others != sorted(standing.replaces if outgoing else by):
+        raise StorageInconsistency("a standing does not match the verdicts on its record")

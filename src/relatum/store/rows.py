@@ -20,7 +20,7 @@ from relatum.core.candidates import Candidate, Words
 from relatum.core.canonical import encode
 from relatum.core.changes import RecordEntry, RelationEntry
 from relatum.core.cursors import Checkpoint
-from relatum.core.digests import DIGEST_BYTES, store_key_digest
+from relatum.core.digests import DIGEST_BYTES, body_digest, store_key_digest
 from relatum.core.events import Event, Head
 from relatum.core.ids import Partition, Ref, uuid_bytes, uuid_text
 from relatum.core.kinds import REGISTRY, Kind
@@ -36,6 +36,7 @@ from relatum.errors import StorageInconsistency
 FORMAT_BYTE = 1
 STORE_KEY_BYTES = 32
 _UUID_BYTES = 16
+_BODY_DIGEST_BYTES = 16
 _SEAL = struct.Struct(">BI")
 _VERSION = struct.Struct(">Q32s")
 _HEADER = struct.Struct(">Q32sQ32s")
@@ -82,6 +83,22 @@ class Codec(Generic[T]):
             return self._decode(body)
         except (msgspec.DecodeError, ValueError, RecursionError) as error:
             raise StorageInconsistency("a stored row can't be decoded") from error
+
+
+class DigestedCodec(Codec[T]):
+    """Of rows that have no revisions, with which they could be compared: a body begins with the digest of its rest."""
+
+    def encode(self, value: T) -> bytes:
+        """The body of `value`."""
+        canonical = super().encode(value)
+        return body_digest(canonical) + canonical
+
+    def decode(self, body: bytes) -> T:
+        """The value of a body. Raises StorageInconsistency where it isn't one, or was altered."""
+        canonical = body[_BODY_DIGEST_BYTES:]
+        if body[:_BODY_DIGEST_BYTES] != body_digest(canonical):
+            raise StorageInconsistency("a stored row does not match its digest")
+        return super().decode(canonical)
 
 
 class Format(Struct, frozen=True):
@@ -147,12 +164,13 @@ RELATION_ENTRY: Codec[RelationEntry] = Codec(RelationEntry)
 RECORD_ENTRY: Codec[RecordEntry] = Codec(RecordEntry)
 CHECKPOINT: Codec[StoredCheckpoint] = Codec(StoredCheckpoint)
 CREDENTIAL: Codec[StoredCredential] = Codec(StoredCredential)
-STANDING: Codec[Standing] = Codec(Standing)
-CANDIDATE: Codec[Candidate] = Codec(Candidate)
-VERDICT: Codec[StoredVerdict] = Codec(StoredVerdict)
-WORDS: Codec[Words] = Codec(Words)
-LINK: Codec[StoredLink] = Codec(StoredLink)
-SUSPICION: Codec[Suspicion] = Codec(Suspicion)
+STANDING: Codec[Standing] = DigestedCodec(Standing)
+CANDIDATE: Codec[Candidate] = DigestedCodec(Candidate)
+VERDICT: Codec[StoredVerdict] = DigestedCodec(StoredVerdict)
+WORDS: Codec[Words] = DigestedCodec(Words)
+LINK: Codec[StoredLink] = DigestedCodec(StoredLink)
+SUSPICION: Codec[Suspicion] = DigestedCodec(Suspicion)
+PROMOTED: Codec[int] = DigestedCodec(int)
 
 
 class Version(NamedTuple):

@@ -203,10 +203,10 @@ class Remembered:
         key, before = self._keys.promoted(run_date), held.get(run_date, 0)
         after = before + sum(outcome.outcome == "promoted" for outcome in promoted.outcomes)
         if before:
-            self._revoke(event, (Table.PROMOTED, key, rows.pack_u64(before)))
+            self._revoke(event, (Table.PROMOTED, key, rows.PROMOTED.encode(before)))
         if after:
             held[run_date] = after
-            self._imply(event, (Table.PROMOTED, key, rows.pack_u64(after)))
+            self._imply(event, (Table.PROMOTED, key, rows.PROMOTED.encode(after)))
         for one_id, other_id in promoted.suspicions:
             self._suspicion(event, self._keys.suspicion(one_id, other_id), run_date)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from relatum.core import digests
+from relatum.core.canonical import encode
 from relatum.core.events import JudgmentEvent
 from relatum.core.records import Proof
 from relatum.errors import StorageInconsistency
@@ -23,7 +24,7 @@ def check_words(site: Site, own: bytes) -> None:
     event = site.reader.event(int.from_bytes(own, "big"))
     kept = event.consequences.words if isinstance(event, JudgmentEvent) and event.consequences else None
     words = rows.WORDS.decode(body)
-    if kept != Proof(digest=digests.words_digest(words), length=len(body)) or rows.WORDS.encode(words) != body:
+    if kept != Proof(digest=digests.words_digest(words), length=len(encode(words))) or rows.WORDS.encode(words) != body:
         site.find(Table.WORDS, f"the words of {own.hex()} are not those that its event keeps the digest of")
 
 
