@@ -2,7 +2,8 @@
 
 removed   the row is gone
 torn      bytes changed; the checksum of the row tells
-forged    bytes changed, or added where there were none, and the row sealed again, as a fault above the checksum would leave it
+forged    bytes changed, or added where there were none, and the row sealed again, as a fault above the checksum would
+          leave it
 """
 
 from __future__ import annotations

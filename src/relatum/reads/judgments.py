@@ -13,7 +13,7 @@ from relatum.core.wire import Closed, Uuid
 from relatum.errors import Refusal, Refused, StorageInconsistency, invalid
 from relatum.reads.annotations import AnnotatedRecord, Annotator
 from relatum.reads.records import payload_of, record_view
-from relatum.reads.standings import standing_view
+from relatum.reads.standings import Standings
 from relatum.store.partition import PartitionReader
 
 
@@ -128,12 +128,13 @@ def _annotated(
 ) -> Iterator[AnnotatedRecord | None]:
     evaluator = Evaluator(partition, now_millis)
     annotator = annotator_of(partition, evaluator, len(record_ids))
+    standings = Standings(partition)
     for record_id in record_ids:
         version = evaluator.record(record_id)
         if version is None or not evaluator.is_eligible(version):
             yield None
             continue
-        standing = standing_view(partition, record_id)
+        standing = standings.of(record_id)
         relations, total = annotator.annotations(record_id, standing, relations_max)
         yield AnnotatedRecord(
             record=record_view(partition, version),

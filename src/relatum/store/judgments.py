@@ -34,10 +34,6 @@ class JudgmentReader(PartitionRows):
         prefix = self.keys.table(Table.PINNED)
         return [uuid_text(key[-16:]) for key, row in self._under(prefix)]
 
-    def is_pinned(self, record_id: str) -> bool:
-        """Whether a record is listed as pinned."""
-        return self.body(self.keys.pinned(record_id)) is not None
-
     def pins(self) -> int:
         """How many records are pinned."""
         return len(self.pinned())
@@ -46,6 +42,11 @@ class JudgmentReader(PartitionRows):
         """What a record has superseded, in the order of creation, each with how."""
         for key, body in self._under(self.keys.replaced(record_id)):
             yield uuid_text(key[-16:]), rows.unpack_replaced(body)
+
+    def supersessions(self) -> Iterator[tuple[str, str]]:
+        """Every record that has superseded another, with what it superseded."""
+        for key, _ in self._under(self.keys.table(Table.REPLACED)):
+            yield uuid_text(key[-32:-16]), uuid_text(key[-16:])
 
     def replaced_for_topic(self, record_id: str) -> str | None:
         """The record whose topic slot a record took over; None where it took a free one."""
@@ -83,7 +84,11 @@ class JudgmentReader(PartitionRows):
             yield candidate
 
     def candidates(self, status: Status) -> Iterator[Candidate]:
-        """Candidates of a status, in the order of the instant that their age counts from."""
+        """Candidates of a status, in the order of the instant that their age counts from.
+
+        Whoever reads pending ones to the end is told if there are others than there are pairs that wait.
+        """
+        count = 0
         for key, _ in self._under(self.keys.candidates_of_status(status)):
             candidate = self.candidate(uuid_text(key[-16:]))
             if (
@@ -92,7 +97,10 @@ class JudgmentReader(PartitionRows):
                 or key != self.keys.candidate_status(status, candidate.since_millis, candidate.candidate_id)
             ):
                 raise StorageInconsistency("a candidate does not match the list it stands in")
+            count += 1
             yield candidate
+        if status == "pending" and count != sum(1 for _ in self._under(self.keys.table(Table.CANDIDATE_PAIR))):
+            raise StorageInconsistency("the list of pending candidates does not match that of their pairs")
 
     def candidate_ends(self, record_id: str, *, newest_first: bool = False) -> Iterator[tuple[str, rows.CandidateEnd]]:
         """The candidates of which a record is an end, in the order of creation."""

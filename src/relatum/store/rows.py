@@ -90,15 +90,24 @@ class DigestedCodec(Codec[T]):
 
     def encode(self, value: T) -> bytes:
         """The body of `value`."""
-        canonical = super().encode(value)
-        return body_digest(canonical) + canonical
+        return _vouched(super().encode(value))
 
     def decode(self, body: bytes) -> T:
         """The value of a body. Raises StorageInconsistency where it isn't one, or was altered."""
-        canonical = body[_BODY_DIGEST_BYTES:]
-        if body[:_BODY_DIGEST_BYTES] != body_digest(canonical):
-            raise StorageInconsistency("a stored row does not match its digest")
-        return super().decode(canonical)
+        return super().decode(_rest(body))
+
+
+def _vouched(rest: bytes) -> bytes:
+    """A body that begins with the digest of its rest."""
+    return body_digest(rest) + rest
+
+
+def _rest(body: bytes) -> bytes:
+    """The rest of such a body."""
+    rest = body[_BODY_DIGEST_BYTES:]
+    if body[:_BODY_DIGEST_BYTES] != body_digest(rest):
+        raise StorageInconsistency("a stored row does not match its digest")
+    return rest
 
 
 class Format(Struct, frozen=True):
@@ -285,15 +294,16 @@ class VerdictEnd(NamedTuple):
 
     def pack(self) -> bytes:
         """The body."""
-        return bytes([self.indexed]) + uuid_bytes(self.other_id) + self.kind.encode()
+        return _vouched(bytes([self.indexed]) + uuid_bytes(self.other_id) + self.kind.encode())
 
 
 def unpack_verdict_end(body: bytes) -> VerdictEnd:
     """The end of a body."""
-    kind = _KINDS.get(body[17:])
-    if kind is None or body[0] > 1:
+    rest = _rest(body)
+    kind = _KINDS.get(rest[17:])
+    if kind is None or rest[0] > 1:
         raise StorageInconsistency("a verdict's end can't be decoded")
-    return VerdictEnd(bool(body[0]), uuid_text(body[1:17]), kind)
+    return VerdictEnd(bool(rest[0]), uuid_text(rest[1:17]), kind)
 
 
 class CandidateEnd(NamedTuple):
@@ -304,14 +314,15 @@ class CandidateEnd(NamedTuple):
 
     def pack(self) -> bytes:
         """The body."""
-        return bytes([self.pending]) + uuid_bytes(self.other_id)
+        return _vouched(bytes([self.pending]) + uuid_bytes(self.other_id))
 
 
 def unpack_candidate_end(body: bytes) -> CandidateEnd:
     """The end of a body."""
-    if len(body) != 17 or body[0] > 1:
+    rest = _rest(body)
+    if len(rest) != 17 or rest[0] > 1:
         raise StorageInconsistency("a candidate's end can't be decoded")
-    return CandidateEnd(bool(body[0]), uuid_text(body[1:]))
+    return CandidateEnd(bool(rest[0]), uuid_text(rest[1:]))
 
 
 class Replaced(NamedTuple):
@@ -322,14 +333,15 @@ class Replaced(NamedTuple):
 
     def pack(self) -> bytes:
         """The body."""
-        return uuid_bytes(self.relation_id) + bytes([self.for_topic])
+        return _vouched(uuid_bytes(self.relation_id) + bytes([self.for_topic]))
 
 
 def unpack_replaced(body: bytes) -> Replaced:
     """The entry of a body."""
-    if len(body) != 17 or body[16] > 1:
+    rest = _rest(body)
+    if len(rest) != 17 or rest[16] > 1:
         raise StorageInconsistency("a replaced record's row can't be decoded")
-    return Replaced(uuid_text(body[:16]), bool(body[16]))
+    return Replaced(uuid_text(rest[:16]), bool(rest[16]))
 
 
 def pack_uuid(value: str) -> bytes:
