@@ -5,12 +5,18 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
+from msgspec.structs import replace
 
 from relatum.clock import ManualClock
+from relatum.core import journal
+from relatum.core.changes import RelationChange, RelationEntry
 from relatum.core.digests import workspace_id
+from relatum.core.streams import RELATIONS
 from relatum.ledger import Ledger
+from relatum.store import rows
 from relatum.store.keys import PREFIX_BYTES, STORE_PREFIX, PartitionKeys, Table
 from relatum.store.memory import MemoryStore
+from relatum.store.partition import PartitionReader
 from relatum.store.projection.staging import Staging
 from relatum.verify.directory import verify_rows
 from tests.fuzz.dice import Dice
@@ -79,6 +85,25 @@ def test_a_standing_that_was_put_back_to_an_older_one_is_found() -> None:
     assert key not in found
     report = verify_rows(MemoryStore({**found, key: before[key]}))
     assert ["standing"] == [finding.family for finding in report.findings]
+
+
+def test_two_entries_of_one_event_that_changed_places_are_found_although_the_journal_is_chained_anew() -> None:
+    found = dict(judged(0))
+    reader = PartitionReader(MemoryStore(found), PARTITION)
+    head = reader.head()
+    changes = [(entry.commit_sequence, entry.nonce, entry.change) for _, entry in reader.entries(RELATIONS, 0)]
+    place = next(at for at in range(1, len(changes)) if changes[at - 1][0] == changes[at][0])
+    changes[place - 1 : place + 1] = reversed(changes[place - 1 : place + 1])
+    tip = journal.opened(reader.workspace_id, RELATIONS, head.streams[RELATIONS].journal_id)
+    for sequence, nonce, change in changes:
+        assert isinstance(change, RelationChange)
+        tip = journal.extended(reader.workspace_id, RELATIONS, tip, nonce, change)
+        entry = RelationEntry(commit_sequence=sequence, nonce=nonce, prefix_digest=tip.prefix_digest, change=change)
+        key = reader.keys.journal_entry(RELATIONS, tip.sequence)
+        found[key] = rows.seal(key, rows.RELATION_ENTRY.encode(entry))
+    moved = replace(head, streams={**head.streams, RELATIONS: tip})
+    found[reader.keys.head] = rows.seal(reader.keys.head, rows.HEAD.encode(moved))
+    assert {"journal"} == {finding.family for finding in verify_rows(MemoryStore(found)).findings}
 
 
 class _Forgetful(Staging):
