@@ -117,10 +117,23 @@ CHANGED = (
     "topic",
     "credential",
     "checkpoint",
+    "standing",
+    "candidate",
+    "candidate_end",
 )
 """Tables whose rows are written again; those of all others are written once."""
-DELETED_FROM = ("payload", "outgoing", "incoming", "topic")
+DELETED_FROM = (
+    "payload",
+    "outgoing",
+    "incoming",
+    "topic",
+    "pinned",
+    "candidate_status",
+    "candidate_pair",
+)
 """Tables of which rows are deleted."""
+WITHOUT_BODIES = ("pinned", "candidate_status")
+"""Tables whose rows say all that they say by their keys."""
 
 
 def kinds() -> Iterator[tuple[str, str]]:
@@ -128,8 +141,9 @@ def kinds() -> Iterator[tuple[str, str]]:
     for table in TABLES:
         name = table.name.lower()
         impossible = {
-            "swapped": name in SINGLE,
-            "misplaced": name in SINGLE,
+            "forged": name in WITHOUT_BODIES,
+            "swapped": name in SINGLE + WITHOUT_BODIES,
+            "misplaced": name in SINGLE + WITHOUT_BODIES,
             "foreign": name in SINGLE + WITHOUT_NEIGHBOURS,
             "old": name not in CHANGED,
             "risen": name not in DELETED_FROM,

@@ -68,14 +68,17 @@ class Scenery:
         with self._opened(create=True) as (ledger, database):
             self._workload.begin(ledger)
             work(ledger, 40)
+            self._workload.judge(ledger)
             self._keep(database)
             work(ledger, 20)
         with self._opened() as (ledger, database):
             work(ledger, 20)
+            self._workload.judge(ledger)
             self._keep(database)
             _engine_of(database).compact()
             asyncio.run(self._workload.change_credentials(ledger))
         with self._opened() as (ledger, database):
+            self._workload.judge(ledger)
             for commands in (15, 15):
                 work(ledger, commands)
                 self._keep(database)

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from crash_tests.company import COMPANY, SHARED
+from crash_tests.damage.judged import Judge
 from crash_tests.embedded.desks import DESKS, author_of
 from crash_tests.history import Command, Desk
 from crash_tests.operations import Author, Sight
@@ -100,6 +101,7 @@ class Workload:
         self._sights = {desk.partition: Sight() for desk in DESKS}
         self._saved: dict[tuple[Desk, Stream, str], CheckpointReceipt] = {}
         self._keys = 0
+        self._judge = Judge(self.clock, author_of(DESKS[0]))
 
     def begin(self, ledger: Ledger) -> None:
         """Companies, credentials, and streams that are active before the first command."""
@@ -137,6 +139,10 @@ class Workload:
             self.clock.advance(self._random.randrange(1, 2_000))
             if self._random.random() < 0.15:
                 self._save(ledger, self._random.choice(DESKS))
+
+    def judge(self, ledger: Ledger) -> None:
+        """A round of judgments, in a partition where nobody does anything else."""
+        self._judge.round(ledger)
 
     def submissions(self, ledger: Ledger, size: int) -> list[MemorySubmission]:
         """Commands that would be accepted, to be submitted by somebody else."""

@@ -20,7 +20,7 @@ from relatum.core.records import Payload, RecordMeta
 from relatum.core.staleness import staleness
 from relatum.core.standings import Standing
 from relatum.core.wire import Closed, Uuid
-from relatum.errors import Refusal, Refused
+from relatum.errors import Refusal, Refused, StorageInconsistency
 from relatum.reads.records import payload_of
 from relatum.reads.survey import Survey, SurveyCoverage
 from relatum.store.partition import PartitionReader
@@ -134,6 +134,8 @@ class _Composer:
     ) -> None:
         self.survey = Survey(partition)
         self.due = 0
+        self._pinned: set[str] = set()
+        self._superseded: set[tuple[str, str]] = set()
         self._partition = partition
         self._now_millis = now_millis
         self._matches = matches
@@ -144,10 +146,19 @@ class _Composer:
     def ranked(self) -> list[_Ranked]:
         """The eligible, unarchived records: tiers in their order, in each the best first."""
         found = [one for meta in self.survey.metas.values() if (one := self._rank(meta)) is not None]
+        self._check_standings()
         scores = {one.meta.record_id: one.score for one in found}
         found = [self._below_superseder(one, scores) for one in found]
         tiers: dict[Tier, int] = {"pinned": 0, "matched": 1, "rest": 2}
         return sorted(found, key=lambda one: (tiers[one.tier], *self._order(one)))
+
+    def _check_standings(self) -> None:
+        """The standings that were read are those of the lists: of what is pinned, and of what was superseded."""
+        metas = self.survey.metas
+        pinned = {one for one in self._partition.pinned() if one in metas}
+        superseded = {(by, one) for by, one in self._partition.supersessions() if one in metas}
+        if (pinned, superseded) != (self._pinned, self._superseded):
+            raise StorageInconsistency("a standing does not match the lists of standings")
 
     def _order(self, ranked: _Ranked) -> tuple[float, str]:
         if ranked.tier == "pinned":
@@ -167,6 +178,10 @@ class _Composer:
     def _rank(self, meta: RecordMeta) -> _Ranked | None:
         record_id = meta.record_id
         standing = self._partition.standing(record_id)
+        if standing.pinned_at_millis is not None:
+            self._pinned.add(record_id)
+        if standing.superseded_by is not None:
+            self._superseded.add((standing.superseded_by.record_id, record_id))
         if standing.archived or own_failure(meta, self._now_millis) is not None:
             return None
         if meta.derivation is not None:

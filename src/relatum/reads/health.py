@@ -9,7 +9,7 @@ from relatum import limits
 from relatum.core.standings import StandingView
 from relatum.core.wire import Closed, Uuid
 from relatum.reads.records import payload_of
-from relatum.reads.standings import standing_view
+from relatum.reads.standings import Standings
 from relatum.reads.survey import RECORDS_MAX, Survey, SurveyCoverage
 from relatum.store.keys import Table
 from relatum.store.partition import PartitionReader
@@ -91,14 +91,16 @@ def overview(partition: PartitionReader, nodes_max: int) -> Overview:
     survey = Survey(partition)
     degrees = {record_id: survey.degree(record_id) for record_id in survey.metas}
     chosen = nlargest(nodes_max, degrees, key=lambda one: (degrees[one], one))
-    inside = set(chosen)
+    inside, standings = set(chosen), Standings(partition)
     edges: dict[tuple[str, str, str, bool], None] = {}
     for record_id in chosen:
         for tie in survey.ties(record_id, (Table.OUTGOING,)):
             if tie.source_id in inside and tie.target_id in inside:
                 edges[tie] = None
     return Overview(
-        nodes=tuple(_node(partition, survey, record_id, degrees[record_id]) for record_id in chosen),
+        nodes=tuple(
+            _node(partition, survey, standings.of(record_id), record_id, degrees[record_id]) for record_id in chosen
+        ),
         edges=tuple(
             OverviewEdge(source_id=source, target_id=target, kind=kind, layer="authored" if authored else "link")
             for source, target, kind, authored in edges
@@ -139,7 +141,9 @@ def _unreviewed(partition: PartitionReader) -> int:
     return count
 
 
-def _node(partition: PartitionReader, survey: Survey, record_id: str, degree: int) -> OverviewNode:
+def _node(
+    partition: PartitionReader, survey: Survey, standing: StandingView, record_id: str, degree: int
+) -> OverviewNode:
     meta = survey.metas[record_id]
     payload = payload_of(partition, meta)
     return OverviewNode(
@@ -148,5 +152,5 @@ def _node(partition: PartitionReader, survey: Survey, record_id: str, degree: in
         title=None if payload is None else payload.title,
         preview="" if payload is None else payload.content[: limits.PREVIEW_CHARACTERS_MAX],
         degree=degree,
-        standing=standing_view(partition, record_id),
+        standing=standing,
     )

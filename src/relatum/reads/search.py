@@ -12,7 +12,7 @@ from relatum.reads.annotations import AnnotatedRecord
 from relatum.reads.filters import RecordMatch
 from relatum.reads.judgments import annotator_of
 from relatum.reads.records import assembled, payload_of
-from relatum.reads.standings import standing_view
+from relatum.reads.standings import Standings
 from relatum.store.partition import PartitionReader
 
 LOOKED_AT_MAX = 1_000
@@ -37,6 +37,7 @@ def search(
     )
     evaluator = Evaluator(partition, now_millis)
     annotator = annotator_of(partition, evaluator, wanted.records_max)
+    standings = Standings(partition)
     records: list[AnnotatedRecord] = []
     try:
         for looked_at, record_id in enumerate(found):
@@ -48,10 +49,10 @@ def search(
             payload = payload_of(partition, version.meta)
             if not match.payload(payload) or not evaluator.is_eligible(version):
                 continue
-            standing = standing_view(partition, record_id)
+            standing = standings.of(record_id)
             if standing.state != "current":
                 continue
-            relations, total = annotator.annotations(record_id, wanted.relations_max)
+            relations, total = annotator.annotations(record_id, standing, wanted.relations_max)
             record = assembled(partition, version.meta, payload)
             records.append(
                 AnnotatedRecord(record=record, standing=standing, relations=relations, relations_total=total)

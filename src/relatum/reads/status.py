@@ -10,11 +10,13 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from relatum import limits
+from relatum.core import digests
 from relatum.core.eligibility import Evaluator
 from relatum.core.ids import Ref
 from relatum.core.records import Payload, RecordMeta
 from relatum.core.state import RecordVersion
 from relatum.core.wire import Closed, Uuid
+from relatum.errors import StorageInconsistency
 from relatum.reads.records import payload_of
 from relatum.store import index
 from relatum.store.keys import Table
@@ -138,7 +140,9 @@ class Statuses:
         if payload.fact_key is None:
             return []
         said = dict(self._partition.facts(payload.fact_key))
-        own = said.get(record_id)
+        own = digests.said_digest(payload.content, payload.provenance.source_hash if payload.provenance else None)
+        if said.get(record_id) != own:
+            raise StorageInconsistency("a record is not listed with what it says of its fact")
         return [other for other, statement in said.items() if other != record_id and statement != own]
 
     def _source_has_changed(self, payload: Payload) -> bool:

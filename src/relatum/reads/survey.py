@@ -11,8 +11,10 @@ from typing import NamedTuple
 
 from relatum.core.ids import Ref
 from relatum.core.kinds import REGISTRY
+from relatum.core.links import StoredLink
 from relatum.core.records import RecordMeta
 from relatum.core.wire import Closed
+from relatum.errors import StorageInconsistency
 from relatum.store import index
 from relatum.store.keys import Table
 from relatum.store.partition import Direction, PartitionReader
@@ -47,6 +49,10 @@ class Survey:
         self._partition = partition
         self.metas: dict[str, RecordMeta] = {}
         self.examined = 0
+        self._linked: set[str] = set()
+        """Records that were asked for their links."""
+        self._told_of: dict[str, set[str]] = {}
+        """Which of them have told of a link to a record."""
         self.complete = True
         for version in partition.records(reverse=True):
             if len(self.metas) == RECORDS_MAX:
@@ -67,7 +73,7 @@ class Survey:
         meta = self.metas[record_id]
         header = self._partition.completeness(Ref(record_id=record_id, revision=meta.revision))
         relations = 0 if header is None else header.outgoing_count + header.incoming_count
-        return relations + self._partition.links(record_id)
+        return relations + len(self._links_of(record_id))
 
     def ties(self, record_id: str, directions: tuple[Direction, ...] = _DIRECTIONS) -> Iterator[Tie]:
         """What joins a record to others that were looked at, at their present revisions; links both ways round."""
@@ -76,7 +82,7 @@ class Survey:
         header = self._partition.completeness(end)
         if header is not None and header.outgoing_count + header.incoming_count:
             yield from self._relations(end, directions)
-        for other_id, link in self._partition.links_of(record_id):
+        for other_id, link in self._links_of(record_id).items():
             if other_id in self.metas and not self._archived(record_id, other_id):
                 yield Tie(link.source_id, link.target_id, link.kind, authored=False)
 
@@ -96,6 +102,17 @@ class Survey:
                 outgoing = direction is Table.OUTGOING
                 source, target = (end.record_id, other.record_id) if outgoing else (other.record_id, end.record_id)
                 yield Tie(source, target, kind, authored=True)
+
+    def _links_of(self, record_id: str) -> dict[str, StoredLink]:
+        """A record's links by their other ends. Of two ends that were asked, both know of a link or neither does."""
+        found = dict(self._partition.links_of(record_id))
+        if record_id not in self._linked:
+            if self._told_of.get(record_id, set()) != {other_id for other_id in found if other_id in self._linked}:
+                raise StorageInconsistency("a link lies under one of its ends alone")
+            self._linked.add(record_id)
+            for other_id in found:
+                self._told_of.setdefault(other_id, set()).add(record_id)
+        return found
 
     def _archived(self, *record_ids: str) -> bool:
         return any(self._partition.standing(one).archived for one in record_ids)
