@@ -18,10 +18,12 @@ from relatum.core.events import JudgmentEvent
 from relatum.core.ids import Author, Partition, uuid7
 from relatum.core.judgments import Judging as JudgingBatch
 from relatum.core.judgments import JudgmentOperation, Sweeping
+from relatum.core.outlines import Surroundings
 from relatum.entropy import Entropy
 from relatum.errors import Failure, Refusal, StorageFailure, StorageInconsistency, invalid
 from relatum.limits import JUDGMENTS_MAX, RESURFACING_MILLIS_DEFAULT, SWEEP_DEADLINE_MILLIS_DEFAULT
 from relatum.search.index import SearchIndex
+from relatum.search.keeping import outlined
 from relatum.search.scoring import Found
 from relatum.store.partition import PartitionReader
 from relatum.store.replay import look_up_judgment
@@ -103,9 +105,13 @@ class Judging:
         """The active, current records of a partition that have words of a text, the best first."""
         return self._index.search(partition, text)
 
-    def matches(self, partition: PartitionReader, text: str) -> dict[str, int]:
-        """The active, current records of a partition that have words of a text, with how many distinct ones."""
-        return self._index.matches(partition, text)
+    def surroundings(self, partition: PartitionReader, text: str) -> Surroundings:
+        """The active, current records of a partition in outline, and which of them have words of a text.
+
+        Without the index they are outlined from the ledger, and none of them has any word.
+        """
+        found = self._index.surroundings(partition, text)
+        return outlined(partition) if found is None else found
 
     def resembling(self, partition: PartitionReader, text: str) -> Detected:
         """The active, current records of a partition that resemble a text, the most similar first."""

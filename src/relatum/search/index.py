@@ -15,6 +15,7 @@ from threading import Lock
 from typing import Final, TypeVar
 
 from relatum.core.decide.saves import NOTHING_DETECTED, Detected
+from relatum.core.outlines import Surroundings
 from relatum.search import scoring
 from relatum.search.keeping import Keeper
 from relatum.search.scoring import Found
@@ -64,11 +65,11 @@ class SearchIndex:
             [],
         )
 
-    def matches(self, partition: PartitionReader, text: str) -> dict[str, int]:
-        """The records that have words of a text, each with how many distinct ones."""
+    def surroundings(self, partition: PartitionReader, text: str) -> Surroundings | None:
+        """The records of a partition in outline, and which of them have words of a text; None where the index fails."""
         return self._asked(
-            lambda keeper: scoring.matched(keeper.tables, keeper.caught_up(partition), text),
-            {},
+            lambda keeper: scoring.surroundings(keeper.tables, keeper.caught_up(partition), text),
+            None,
         )
 
     def _asked(self, use: Callable[[Keeper], T], otherwise: T) -> T:

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from relatum import limits
 from relatum.core.decide.saves import NOTHING_DETECTED, Detected, Hit
 from relatum.core.ids import uuid_text
+from relatum.core.outlines import OUTLINES_MAX, Surroundings
 from relatum.search.tables import Posting, Tables
 from relatum.search.words import distinct
 from relatum.store.partition import PartitionReader
@@ -54,14 +55,16 @@ def searched(tables: Tables, number: int | None, text: str) -> list[Found]:
     return sorted(found, key=lambda one: (-one.score, one.record_id))
 
 
-def matched(tables: Tables, number: int | None, text: str) -> dict[str, int]:
-    """The records that have words of a text, each with how many distinct ones."""
+def surroundings(tables: Tables, number: int | None, text: str) -> Surroundings:
+    """What a context block is made of."""
     counts: dict[bytes, int] = {}
-    if number is not None:
-        for _, postings in _rarest(tables, number, _first_words(text), SEARCH_POSTINGS_MAX):
-            for record_id, _, _ in postings:
-                counts[record_id] = counts.get(record_id, 0) + 1
-    return {uuid_text(record_id): count for record_id, count in counts.items()}
+    if number is None:
+        return Surroundings([], counts, True)
+    for _, postings in _rarest(tables, number, _first_words(text), SEARCH_POSTINGS_MAX):
+        for record_id, _, _ in postings:
+            counts[record_id] = counts.get(record_id, 0) + 1
+    outlines = tables.outlines(number, OUTLINES_MAX + 1)
+    return Surroundings(outlines[:OUTLINES_MAX], counts, len(outlines) <= OUTLINES_MAX)
 
 
 def _first_words(text: str) -> list[str]:

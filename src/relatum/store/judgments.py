@@ -29,6 +29,11 @@ class JudgmentReader(PartitionRows):
         body = self.body(self.keys.standing(record_id))
         return _UNTOUCHED if body is None else rows.STANDING.decode(body)
 
+    def standings(self) -> Iterator[tuple[str, Standing]]:
+        """The records whose standing was ever changed, or that were ever confirmed, the newest first."""
+        for key, body in self._under(self.keys.table(Table.STANDING), reverse=True):
+            yield uuid_text(key[-16:]), rows.STANDING.decode(body)
+
     def pinned(self) -> list[str]:
         """The ids of pinned records, at most 20, in the order of their creation."""
         prefix = self.keys.table(Table.PINNED)
@@ -63,6 +68,11 @@ class JudgmentReader(PartitionRows):
         """The pending candidate of an unordered pair."""
         body = self.body(self.keys.candidate_pair(one_id, other_id))
         return None if body is None else rows.unpack_uuid(body)
+
+    def pending_pairs(self) -> Iterator[tuple[str, str]]:
+        """The pairs of records that have a pending candidate."""
+        for key, _ in self._under(self.keys.table(Table.CANDIDATE_PAIR)):
+            yield uuid_text(key[-32:-16]), uuid_text(key[-16:])
 
     def pending_since(self, before_millis: int) -> Iterator[Candidate]:
         """Pending candidates whose age counts from before an instant, oldest first."""
@@ -143,6 +153,13 @@ class JudgmentReader(PartitionRows):
         return 0 if body is None else rows.unpack_u64(body)
 
     # Links
+
+    def all_links(self) -> Iterator[StoredLink]:
+        """All links, each once, those of the newest records first."""
+        prefix = self.keys.table(Table.LINK)
+        for key, row in self.reader.scan(prefix, beyond(prefix), reverse=True):
+            if key[-32:-16] > key[-16:]:
+                yield rows.LINK.decode(rows.unseal(key, row))
 
     def link_between(self, one_id: str, other_id: str) -> StoredLink | None:
         """The link of an unordered pair."""

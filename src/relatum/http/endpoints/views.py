@@ -15,6 +15,7 @@ from relatum.http.services import Call, reader_of
 from relatum.limits import CONTEXT_CHARACTERS_DEFAULT, CONTRACT_VERSION, OVERVIEW_MAX
 from relatum.reads import context, health, validate
 from relatum.reads.context import ContextEntry
+from relatum.reads.context_ranking import ContextCoverage
 from relatum.reads.health import HealthState, Overview
 from relatum.reads.status import RecordStatus
 from relatum.reads.survey import SurveyCoverage
@@ -85,7 +86,7 @@ class ContextAnswer(Closed, frozen=True, kw_only=True):
     left_out: int
     pending_candidates: int
     needs_review: int
-    coverage: SurveyCoverage
+    coverage: ContextCoverage
 
 
 async def link(call: Call[LinkCommand]) -> LinkCommandAnswer | Refusal:
@@ -158,11 +159,9 @@ def composed(call: Call[ContextQuery], view: LedgerView) -> ContextAnswer | Refu
     problem = body.problem()
     if problem is not None:
         return invalid(problem)
-    matches = call.ledger.judgments.matches(partition, body.prompt)
+    around = call.ledger.judgments.surroundings(partition, body.prompt)
     budget = body.budget_characters or CONTEXT_CHARACTERS_DEFAULT
-    found = context.context(partition, view.now_millis, matches, budget, body.shown or ())
-    if isinstance(found, Refusal):
-        return found
+    found = context.context(partition, view.now_millis, around, budget, body.shown or ())
     return ContextAnswer(
         contract_version=CONTRACT_VERSION,
         scope=body.scope,
