@@ -73,7 +73,8 @@ def fill(ledger: Ledger, contents: Contents, size: int) -> list[Ref]:
 def _submit(ledger: Ledger, operations: Sequence[MemoryOperation]) -> list[object]:
     found: list[object] = []
     for at in range(0, len(operations), GROUP):
-        group = ledger.submit_all([ledger.command(PARTITION, ADA, f"key-{next(_NUMBERS)}", one) for one in operations[at : at + GROUP]])
+        commands = [ledger.command(PARTITION, ADA, f"key-{next(_NUMBERS)}", one) for one in operations[at : at + GROUP]]
+        group = ledger.submit_all(commands)
         assert not [one for one in group if isinstance(one, Refusal)], group
         found += group
     return found

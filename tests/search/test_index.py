@@ -33,7 +33,7 @@ def answers(index: SearchIndex, judging: JudgingDesk) -> list[object]:
     with judging.ledger.view() as view:
         reader = view.partition(judging.partition)
         texts = ("ferry", "the ferry leaves at ten", "harbour nine lantern", "never")
-        return [ask(reader, text) for text in texts for ask in (index.search, index.detect, index.matches)]
+        return [ask(reader, text) for text in texts for ask in (index.search, index.detect, index.surroundings)]
 
 
 def test_what_changes_in_the_ledger_changes_what_is_found(

@@ -9,13 +9,12 @@ from relatum.core.mined import MinedEdge
 from relatum.derived.edges import DerivedEdges
 from relatum.store.partition import PartitionReader
 
-SCANNED_MAX = 100_000
 PAGE = 1_000
 SUPERSEDERS_MAX = 100
 
 
 class Dangling(NamedTuple):
-    """Edges with an end that is missing, deleted or superseded; `complete` where all edges were looked at."""
+    """Edges with an end that is missing, deleted or superseded; `complete` where there are no others."""
 
     edges: tuple[MinedEdge, ...]
     complete: bool
@@ -32,10 +31,10 @@ def dangling(edges: DerivedEdges, partition: PartitionReader, limit: int) -> Dan
     """The first `limit` edges that dangle."""
     ends = _Ends(partition)
     found: list[MinedEdge] = []
-    for scanned, edge in enumerate(_all(edges, partition.workspace_id)):
-        if len(found) == limit or scanned == SCANNED_MAX:
-            return Dangling(tuple(found), False)
+    for edge in _all(edges, partition.workspace_id):
         if not (ends.stands(edge.source_id) and ends.stands(edge.target_id)):
+            if len(found) == limit:
+                return Dangling(tuple(found), False)
             found.append(edge)
     return Dangling(tuple(found), True)
 

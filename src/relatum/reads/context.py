@@ -70,7 +70,7 @@ def context(
             )
             for ranked, meta in block.added
         ),
-        left_out=ranking.candidates - len(block.added),
+        left_out=ranking.left_out(added.ranked for added in block.added),
         pending_candidates=ranking.pending_candidates(),
         needs_review=ranking.needs_review(),
         coverage=ranking.coverage,

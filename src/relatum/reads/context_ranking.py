@@ -9,6 +9,7 @@ bounded whatever the partition holds, and `coverage` names each bound that was m
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from itertools import islice
 from typing import Final, Literal, NamedTuple
@@ -90,10 +91,10 @@ class Ranking:
         self._superseders = {**self._superseded, **self._ties.superseders}
         self._unfit = 0
 
-    @property
-    def candidates(self) -> int:
-        """How many records there are for the block, as far as they were looked at."""
-        return len(self._outlines) + len(self._superseded) - self._unfit
+    def left_out(self, added: Iterable[Ranked]) -> int:
+        """How many records there are for the block, as far as they were looked at, besides those in it."""
+        inside = sum(self._is_known(ranked.record_id) for ranked in added)
+        return len(self._outlines) + len(self._superseded) - self._unfit - inside
 
     @property
     def coverage(self) -> ContextCoverage:
@@ -212,7 +213,7 @@ class Ranking:
             if looked_at == PENDING_MAX:
                 self._stops.add("scan_limit")
                 break
-            ends = map(uuid_bytes, pair)
+            ends = map(uuid_bytes, pair[:2])
             count += all(end in fit or (end < oldest and not self._around.complete) for end in ends)
         return count
 

@@ -127,14 +127,18 @@ class _Walk:
         if edge in self._derived or edge.kind not in self._kinds:
             return None
         known = self._nodes.current(other_id)
+        if known is None and self._nodes.is_looked_up(other_id):
+            return None
         if known is None or not self._nodes.includes(known):
+            if known is not None and self._nodes.is_known_unsound(known):
+                return None
             if node.depth == self._bounds.max_depth:
                 return "depth_limit"
             if not self._nodes.look_up(other_id):
                 return "node_limit"
             known = self._nodes.current(other_id)
-        if known is None or self._nodes.is_known_unsound(known):
-            return None
+            if known is None or self._nodes.is_known_unsound(known):
+                return None
         if self._count() == self._bounds.edge_limit:
             return "edge_limit"
         source, target = (node.ref, known) if edge.source_id == node.ref.record_id else (known, node.ref)

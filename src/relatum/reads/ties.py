@@ -1,7 +1,7 @@
 """What ties the records of a context block together: curated links, and eligible relations of class memory.
 
-What always holds: links are read in one bounded scan; relations are those of the best matches alone, as far as a bounded
-number of index entries goes. `stops` names each bound that was met.
+What always holds: links are read in one bounded scan; relations are those of the best matches alone, as far as a
+bounded number of index entries goes. `stops` names each bound that was met.
 """
 
 from __future__ import annotations

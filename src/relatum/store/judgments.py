@@ -69,10 +69,15 @@ class JudgmentReader(PartitionRows):
         body = self.body(self.keys.candidate_pair(one_id, other_id))
         return None if body is None else rows.unpack_uuid(body)
 
-    def pending_pairs(self) -> Iterator[tuple[str, str]]:
-        """The pairs of records that have a pending candidate."""
-        for key, _ in self._under(self.keys.table(Table.CANDIDATE_PAIR)):
-            yield uuid_text(key[-32:-16]), uuid_text(key[-16:])
+    def pending_pairs(self) -> Iterator[tuple[str, str, str]]:
+        """The pairs of records that have a pending candidate, each with that."""
+        for key, body in self._under(self.keys.table(Table.CANDIDATE_PAIR)):
+            yield uuid_text(key[-32:-16]), uuid_text(key[-16:]), rows.unpack_uuid(body)
+
+    def pending_ages(self) -> Iterator[tuple[int, str]]:
+        """The instants that the age of pending candidates counts from, oldest first, each with the candidate."""
+        for key, _ in self._under(self.keys.candidates_of_status("pending")):
+            yield int.from_bytes(key[-24:-16], "big"), uuid_text(key[-16:])
 
     def pending_since(self, before_millis: int) -> Iterator[Candidate]:
         """Pending candidates whose age counts from before an instant, oldest first."""
@@ -139,6 +144,12 @@ class JudgmentReader(PartitionRows):
         """The records that say something of a fact, in the order of creation, each with the digest of what it says."""
         for key, body in self._under(self.keys.facts(fact)):
             yield uuid_text(key[-16:]), body
+
+    def all_facts(self) -> Iterator[tuple[bytes, str, bytes]]:
+        """What all records say of facts: the fact's place, the record, the digest of what it says; fact by fact."""
+        prefix = self.keys.table(Table.FACT)
+        for key, body in self._under(prefix):
+            yield key[len(prefix) : -16], uuid_text(key[-16:]), body
 
     # Promotions
 

@@ -14,11 +14,15 @@ from relatum.http.routes import Route, needing, scanning
 from relatum.http.services import Call, reader_of
 from relatum.limits import CONTEXT_CHARACTERS_DEFAULT, CONTRACT_VERSION, OVERVIEW_MAX
 from relatum.reads import context, health, validate
+from relatum.reads import overview as overviews
 from relatum.reads.context import ContextEntry
 from relatum.reads.context_ranking import ContextCoverage
-from relatum.reads.health import HealthState, Overview
-from relatum.reads.status import RecordStatus
+from relatum.reads.health import HealthState
+from relatum.reads.overview import Overview
+from relatum.reads.page import StopReason
+from relatum.reads.status import RecordStatus, StatusCoverage
 from relatum.reads.survey import SurveyCoverage
+from relatum.reads.validate import ValidateCoverage
 from relatum.store.view import LedgerView
 
 
@@ -35,6 +39,9 @@ class StatusAnswer(Closed, frozen=True, kw_only=True):
     contract_version: Literal[1]
     scope: Scope
     statuses: tuple[RecordStatus, ...]
+    coverage: StatusCoverage
+    scanned_records: int
+    stop_reason: StopReason
     next_cursor: str | None
 
 
@@ -48,7 +55,7 @@ class ValidateAnswer(Closed, frozen=True, kw_only=True):
     stale_count: int
     conflict_ids: tuple[Uuid, ...]
     conflict_count: int
-    complete: bool
+    coverage: ValidateCoverage
 
 
 class HealthAnswer(Closed, frozen=True, kw_only=True):
@@ -107,13 +114,16 @@ def status(call: Call[StatusQuery], view: LedgerView) -> StatusAnswer | Refusal:
         contract_version=CONTRACT_VERSION,
         scope=call.body.scope,
         statuses=found.statuses,
+        coverage=found.coverage,
+        scanned_records=found.scanned,
+        stop_reason=found.stop_reason,
         next_cursor=found.next_cursor,
     )
 
 
 def validated(call: Call[ValidateQuery], view: LedgerView) -> ValidateAnswer | Refusal:
     """Which records are stale or in conflict."""
-    found = validate.validate(reader_of(call, view), view.now_millis, call.body)
+    found = validate.validate(reader_of(call, view), call.body)
     if isinstance(found, Refusal):
         return found
     return ValidateAnswer(
@@ -124,7 +134,7 @@ def validated(call: Call[ValidateQuery], view: LedgerView) -> ValidateAnswer | R
         stale_count=len(found.stale_ids),
         conflict_ids=found.conflict_ids,
         conflict_count=len(found.conflict_ids),
-        complete=found.complete,
+        coverage=found.coverage,
     )
 
 
@@ -149,7 +159,7 @@ def healthy(call: Call[HealthQuery], view: LedgerView) -> HealthAnswer:
 
 def overview(call: Call[OverviewQuery], view: LedgerView) -> OverviewAnswer:
     """The most linked records and what joins them."""
-    graph = health.overview(reader_of(call, view), call.body.limit or OVERVIEW_MAX)
+    graph = overviews.overview(reader_of(call, view), view.now_millis, call.body.limit or OVERVIEW_MAX)
     return OverviewAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, graph=graph)
 
 
