@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
+from relatum.core.names import KINDS
 from relatum.core.relations import StoredRelation
 from relatum.core.wire import Closed
 from relatum.reads.survey import Survey, SurveyCoverage
 from relatum.store.partition import PartitionReader
 
 HealthState = Literal["empty", "disconnected", "partial", "connected"]
-CONFLICTS = frozenset({"contradicts", "conflicts"})
 
 
 class Health(Closed, frozen=True, kw_only=True):
@@ -32,7 +32,7 @@ def health(partition: PartitionReader, now_millis: int) -> Health:
     """How well the records hang together."""
     survey = Survey(partition, now_millis)
     records, linked = len(survey.records), sum(map(bool, survey.partners().values()))
-    conflicts = {frozenset((tie.source_id, tie.target_id)) for tie in survey.ties if tie.kind in CONFLICTS}
+    conflicts = {frozenset((tie.source_id, tie.target_id)) for tie in survey.ties if KINDS[tie.kind] == "contradicts"}
     pending, since_millis = survey.pending()
     return Health(
         state=_state(records, linked),
