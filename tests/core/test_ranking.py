@@ -1,4 +1,4 @@
-"""What must hold of the weights of a context block, whatever the other traits of the records are (views.md, context)."""
+"""What must hold of the weights of a context block, whatever else is true of the records (views.md, context)."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def test_a_superseded_record_ranks_below_an_equal_match_whatever_else_speaks_for
 def test_linked_to_a_match_beats_unlinked_whatever_its_age_category_and_showing(
     one: Traits, other: Traits, ties: int
 ) -> None:
-    equal = {"matched_words": one.matched_words, "superseded": one.superseded}
-    assert score(one._replace(tied_matches=ties)) > score(other._replace(tied_matches=0, **equal))
+    unlinked = other._replace(tied_matches=0, matched_words=one.matched_words, superseded=one.superseded)
+    assert score(one._replace(tied_matches=ties)) > score(unlinked)
 
 
 @given(TRAITS, st.sampled_from(sorted(LIFTED_CATEGORIES)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.http.client import ABSENT, INVALID, Caller, accepted, refusal
+from tests.http.client import ABSENT, INVALID, Caller, Json, accepted, refusal
 from tests.judgments.over_http.calling import answered, change, compare, submit
 from tests.views.over_http.calling import CONTEXT, context, ids, linked, mark, order, stand
 
@@ -117,7 +117,7 @@ def test_archived_deleted_rejected_and_expired_records_are_not_in_it(caller: Cal
 def test_a_derived_record_whose_source_has_changed_is_not_in_it(caller: Caller) -> None:
     source = caller.create("source")
     derivation = {"sources": [source], "method": "m", "method_revision": "1", "evidence_ref": "e"}
-    operation = {"record": {"content": "ferry"}, "derivation": derivation}
+    operation: Json = {"record": {"content": "ferry"}, "derivation": derivation}
     child = accepted(caller.command("/api/v1/memory/records", type="derive", **operation))
     assert child["record_id"] in order(context(caller, "ferry"))
     change(caller, "review", source, disposition="approved", evidence_ref="n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 from relatum.core.kinds import REGISTRY
@@ -122,7 +123,7 @@ def test_dropping_takes_mined_edges_and_nothing_else(caller: Caller) -> None:
     answered(caller.ask(f"{RELATIONS}/changes/activate"))
     one, other, third = caller.create("one ferry"), caller.create("other"), caller.create("third")
     caller.relate(one, other, kind="contradicts")
-    asked = [
+    asked: list[Callable[[], Json]] = [
         lambda: graph(caller, one),
         lambda: health(caller),
         lambda: overview(caller),

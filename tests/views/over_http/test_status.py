@@ -21,7 +21,7 @@ def said(caller: Caller, content: str, source_hash: str | None = None, **members
 
 def derive(caller: Caller, *sources: Json, content: str = "a summary", **members: Any) -> Json:
     derivation = {"sources": list(sources), "method": "m", "method_revision": "1", "evidence_ref": "run/1"}
-    operation = {"record": {"content": content, **members}, "derivation": derivation}
+    operation: Json = {"record": {"content": content, **members}, "derivation": derivation}
     return ref(accepted(caller.command(RECORDS, type="derive", **operation)))
 
 
