@@ -116,10 +116,8 @@ def test_of_equally_strong_proposals_the_first_is_taken(miner: Miner, pair: Pair
 @pytest.mark.parametrize("unfit", ["missing", "deleted", "rejected", "expired", "of another type"])
 def test_unfit_ends_are_told_and_never_suspected(miner: Miner, desk: Desk, unfit: str) -> None:
     one = desk.create("one")
-    members: dict[str, Any] = {"expired": {"valid_until_millis": 1}, "of another type": {"type": "person"}}.get(
-        unfit, {}
-    )
-    other = NOWHERE if unfit == "missing" else desk.create("other", **members)
+    members: dict[str, dict[str, Any]] = {"expired": {"valid_until_millis": 1}, "of another type": {"type": "person"}}
+    other = NOWHERE if unfit == "missing" else desk.create("other", **members.get(unfit, {}))
     if unfit == "deleted":
         desk.delete(other)
     elif unfit == "rejected":
