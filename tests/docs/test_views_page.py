@@ -62,5 +62,5 @@ def test_the_table_of_outcomes_is_that_of_promotion() -> None:
 
 
 def test_the_table_of_weights_is_the_one_in_the_code() -> None:
-    told = [float(row[1].split()[0].replace("−", "-")) for row in table(PAGE, "Part of the score")]
+    told = [float(row[1].split()[0]) for row in table(PAGE, "Part of the score")]
     assert [weight for name, weight in WEIGHTS._asdict().items() if name != "ties_max"] == told

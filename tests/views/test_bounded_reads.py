@@ -17,7 +17,7 @@ from relatum.reads import context as contexts
 from relatum.reads import context_ranking, health, overview, status, survey, ties, validate
 from relatum.store.kv import Reader
 from relatum.store.partition import PartitionReader
-from tests.support.builders import PARTITION, SCOPE
+from tests.support.builders import PARTITION, SCOPE, START_MILLIS
 from tests.support.desk import Desk
 from tests.support.judging import JudgingDesk
 
@@ -66,10 +66,13 @@ READS: dict[str, Read] = {
 
 def filled(records: int) -> Ledger:
     """A ledger whose records are joined by relations and links, some of them pinned, marked, superseded or waiting."""
-    ledger = Ledger.in_memory()
+    clock = ManualClock(START_MILLIS)
+    ledger = Ledger.in_memory(clock=clock)
     desk, judging = Desk(ledger), JudgingDesk(ledger)
-    contents = [f"everything of the same day {at} " + "filling " * 80 for at in range(records)]
-    refs = [desk.create(content, fact_key=f"fact {at}") for at, content in enumerate(contents)]
+    refs = []
+    for at in range(records):
+        clock.advance(1)
+        refs.append(desk.create(f"everything of the same day {at} " + "filling " * 80, fact_key=f"fact {at}"))
     for at in range(0, records - 2, 2):
         desk.relate(refs[at], refs[at + 2])
         link = Link(source_id=refs[at].record_id, target_id=refs[at + 1].record_id, kind="related")

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from itertools import islice
 from typing import Final, Literal, NamedTuple
 
 from relatum.core.ancestry import DependencyBudgetExhausted, own_failure
@@ -24,6 +23,7 @@ from relatum.core.staleness import MONTHS_TO_LIVE, staleness
 from relatum.core.standings import Standing
 from relatum.core.wire import Closed
 from relatum.reads.records import payload_of
+from relatum.reads.scans import standings, waiting
 from relatum.reads.ties import Ties
 from relatum.store.partition import PartitionReader
 
@@ -206,16 +206,12 @@ class Ranking:
 
     def pending_candidates(self) -> int:
         """How many pairs wait for a verdict whose ends are both active and current."""
-        fit = {one.record_id for one in self._around.outlines}
-        oldest = min(fit, default=b"")
-        count = 0
-        for looked_at, pair in enumerate(self._partition.pending_pairs()):
-            if looked_at == PENDING_MAX:
-                self._stops.add("scan_limit")
-                break
-            ends = map(uuid_bytes, pair[:2])
-            count += all(end in fit or (end < oldest and not self._around.complete) for end in ends)
-        return count
+        fit = {uuid_text(one.record_id) for one in self._around.outlines}
+        oldest = None if self._around.complete else min(fit, default=None)
+        found = waiting(self._partition, lambda one: one in fit or (oldest is not None and one < oldest), PENDING_MAX)
+        if not found.complete:
+            self._stops.add("scan_limit")
+        return found.number
 
     # Standings
 
@@ -224,11 +220,10 @@ class Ranking:
         return self._partition.standing(uuid_text(record_id)) if found is None else found
 
     def _read_standings(self) -> dict[bytes, Standing]:
-        standings = self._partition.standings()
-        found = {uuid_bytes(record_id): standing for record_id, standing in islice(standings, STANDINGS_MAX)}
-        if next(standings, None) is not None:
+        found, are_all = standings(self._partition, STANDINGS_MAX)
+        if not are_all:
             self._stops.add("scan_limit")
-        return found
+        return {uuid_bytes(record_id): standing for record_id, standing in found.items()}
 
     def _read_superseded(self) -> dict[bytes, bytes | None]:
         """The newest records that a verdict has superseded, each with its superseder as long as that is active."""

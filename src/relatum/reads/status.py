@@ -20,6 +20,7 @@ from relatum.core.ids import Ref
 from relatum.core.records import Payload, RecordMeta
 from relatum.core.standings import StandingView
 from relatum.core.wire import Closed, Uuid
+from relatum.errors import StorageInconsistency
 from relatum.reads.lineage import lineage
 from relatum.reads.records import payload_of
 from relatum.reads.standings import standing_view
@@ -84,6 +85,7 @@ class _Said(NamedTuple):
 
     by: dict[str, bytes]
     statements: frozenset[bytes]
+    complete: bool
 
 
 class Statuses:
@@ -177,9 +179,9 @@ class Statuses:
         """The records that say something else of the same fact, or the same by another state of their source."""
         if payload.fact_key is None:
             return
-        said = self._said(payload.fact_key)
-        source_hash = payload.provenance.source_hash if payload.provenance else None
-        own = digests.said_digest(payload.content, source_hash)
+        said, own = self._said(payload.fact_key), said_by(payload)
+        if said.by.get(record_id, own) != own or (said.complete and record_id not in said.by):
+            raise StorageInconsistency("a record is not listed with what it says of its fact")
         if said.statements - {own}:
             for other, statement in said.by.items():
                 if statement != own and other != record_id:
@@ -190,9 +192,9 @@ class Statuses:
             entries = self._partition.facts(fact)
             by = dict(islice(entries, FACT_ENTRIES_MAX - self._fact_entries))
             self._fact_entries += len(by)
-            if next(entries, None) is not None:
-                self._complete = False
-            self._facts[fact] = _Said(by, frozenset(by.values()))
+            complete = next(entries, None) is None
+            self._complete &= complete
+            self._facts[fact] = _Said(by, frozenset(by.values()), complete)
         return self._facts[fact]
 
     def _contested(self, end: Ref) -> int:
@@ -218,6 +220,11 @@ class Statuses:
                 if self._partners.relation_is_eligible(relation.relation):
                     partners.add(neighbour.ref.record_id)
         return True
+
+
+def said_by(payload: Payload) -> bytes:
+    """What a record says of its fact, and by which state of its source, as the list of its fact has it."""
+    return digests.said_digest(payload.content, payload.provenance.source_hash if payload.provenance else None)
 
 
 def _reason(cause: Cause, record_id: str, confidence: float | None = None) -> StatusReason:

@@ -20,6 +20,7 @@ from relatum.core.relations import StoredRelation
 from relatum.core.standings import Standing
 from relatum.core.state import RecordVersion
 from relatum.core.wire import Closed
+from relatum.reads.scans import standings, waiting
 from relatum.store.partition import PartitionReader
 
 RECORDS_MAX: Final = 10_000
@@ -66,7 +67,9 @@ class Survey:
         self._scanned_relations = self._scanned_links = 0
         self._versions = dict(self._read_records())
         self._evaluator = Evaluator(_Scanned(partition, self._versions, "record_limit" not in self._stops), now_millis)
-        self._standings = dict(self._read_standings())
+        self._standings, are_all = standings(partition, STANDINGS_MAX)
+        if not are_all:
+            self._stops.add("scan_limit")
         self.records = {one: version for one, version in self._versions.items() if self._is_eligible(version)}
         for relation in self._read_relations():
             self.relations.append(relation)
@@ -95,12 +98,10 @@ class Survey:
 
     def pending(self) -> tuple[int, int | None]:
         """How many pairs wait for a verdict whose ends are both active and current; since when the first has."""
-        pairs = self._partition.pending_pairs()
-        waiting = {candidate_id for *ends, candidate_id in islice(pairs, PENDING_MAX) if all(map(self._is_fit, ends))}
-        if next(pairs, None) is not None:
+        found = waiting(self._partition, self._is_fit, PENDING_MAX)
+        if not found.complete:
             self._stops.add("scan_limit")
-        ages = islice(self._partition.pending_ages(), PENDING_MAX)
-        return len(waiting), next((since for since, candidate_id in ages if candidate_id in waiting), None)
+        return found.number, found.since_millis
 
     def _is_fit(self, record_id: str) -> bool:
         """Active and current; a record beyond those that were looked at counts as such."""
@@ -125,12 +126,6 @@ class Survey:
             yield version.meta.record_id, version
         if next(versions, None) is not None:
             self._stops.add("record_limit")
-
-    def _read_standings(self) -> Iterator[tuple[str, Standing]]:
-        standings = self._partition.standings()
-        yield from islice(standings, STANDINGS_MAX)
-        if next(standings, None) is not None:
-            self._stops.add("scan_limit")
 
     def _read_relations(self) -> Iterator[StoredRelation]:
         versions = self._partition.relations(reverse=True)

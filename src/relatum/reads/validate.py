@@ -1,7 +1,7 @@
 """The statuses of many records: of some by id or filter, and a check of all (views.md, status).
 
 A check reads three tables in one scan each: records, what they say of facts, and standings. Contents are read only
-where a source is asked for.
+where a source is asked for, and of records that share a fact with others.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from typing import Final, Literal, NamedTuple
 from relatum.core.records import RecordMeta
 from relatum.core.view_queries import StatusQuery, ValidateQuery
 from relatum.core.wire import Closed
-from relatum.errors import Refusal, Refused, invalid
+from relatum.errors import Refusal, Refused, StorageInconsistency, invalid
 from relatum.reads import record_query
 from relatum.reads.lineage import lineage
 from relatum.reads.page import StopReason
 from relatum.reads.records import payload_of
-from relatum.reads.status import RecordStatus, StatusCoverage, Statuses
+from relatum.reads.scans import standings
+from relatum.reads.status import RecordStatus, StatusCoverage, Statuses, said_by
 from relatum.store.partition import PartitionReader
 
 RECORDS_MAX: Final = 10_000
@@ -148,15 +149,25 @@ class _Check:
             said[fact].append((record_id, statement))
         if next(facts, None) is not None:
             self._stops.add("scan_limit")
-        groups = (group for group in said.values() if len({statement for _, statement in group}) > 1)
-        return {record_id for group in groups for record_id, _ in group}
+        several = [group for group in said.values() if len(group) > 1]
+        for record_id, statement in (one for group in several for one in group):
+            self._check_statement(record_id, statement)
+        conflicting = (group for group in several if len({statement for _, statement in group}) > 1)
+        return {record_id for group in conflicting for record_id, _ in group}
+
+    def _check_statement(self, record_id: str, statement: bytes) -> None:
+        """What decides over conflicts is what the records themselves say."""
+        meta = self._meta(record_id)
+        payload = None if meta is None else payload_of(self._partition, meta)
+        if meta is not None and (payload is None or said_by(payload) != statement):
+            raise StorageInconsistency("a record is not listed with what it says of its fact")
 
     def _read_marks(self) -> Iterator[str]:
         """The records that a later one makes stale."""
-        standings = self._partition.standings()
-        for record_id, standing in islice(standings, STANDINGS_MAX):
+        found, are_all = standings(self._partition, STANDINGS_MAX)
+        if not are_all:
+            self._stops.add("scan_limit")
+        for record_id, standing in found.items():
             later = (self._meta(mark.because.record_id) for mark in standing.stale_marks)
             if any(meta is not None and meta.state == "active" for meta in later):
                 yield record_id
-        if next(standings, None) is not None:
-            self._stops.add("scan_limit")

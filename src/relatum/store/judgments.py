@@ -48,6 +48,11 @@ class JudgmentReader(PartitionRows):
         for key, body in self._under(self.keys.replaced(record_id)):
             yield uuid_text(key[-16:]), rows.unpack_replaced(body)
 
+    def supersessions(self) -> Iterator[tuple[str, str]]:
+        """Every record that has superseded another, with what it superseded."""
+        for key, _ in self._under(self.keys.table(Table.REPLACED)):
+            yield uuid_text(key[-32:-16]), uuid_text(key[-16:])
+
     def replaced_for_topic(self, record_id: str) -> str | None:
         """The record whose topic slot a record took over; None where it took a free one."""
         return next((other for other, how in self.replaces(record_id) if how.for_topic), None)
@@ -166,11 +171,24 @@ class JudgmentReader(PartitionRows):
     # Links
 
     def all_links(self) -> Iterator[StoredLink]:
-        """All links, each once, those of the newest records first."""
-        prefix = self.keys.table(Table.LINK)
-        for key, row in self.reader.scan(prefix, beyond(prefix), reverse=True):
-            if key[-32:-16] > key[-16:]:
-                yield rows.LINK.decode(rows.unseal(key, row))
+        """All links, each once, those of the newest records first; whoever reads all knows that each has both its rows.
+
+        IMPORTANT: in this order the row under the newer end comes first.
+        """
+        awaited: dict[bytes, bytes] = {}
+        for key, body in self._under(self.keys.table(Table.LINK), reverse=True):
+            own, other = key[-32:-16], key[-16:]
+            if own < other:
+                if awaited.pop(other + own, None) != body:
+                    raise StorageInconsistency("a link is not the same under both its ends")
+                continue
+            awaited[own + other] = body
+            link = rows.LINK.decode(body)
+            if {link.source_id, link.target_id} != {uuid_text(own), uuid_text(other)}:
+                raise StorageInconsistency("a row lies under a foreign key")
+            yield link
+        if awaited:
+            raise StorageInconsistency("a link is not the same under both its ends")
 
     def link_between(self, one_id: str, other_id: str) -> StoredLink | None:
         """The link of an unordered pair."""
