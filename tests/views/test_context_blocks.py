@@ -10,6 +10,7 @@ from relatum.clock import ManualClock
 from relatum.core.ids import Ref
 from relatum.ledger import Ledger
 from relatum.limits import DAY_MILLIS
+from relatum.reads import context_block
 from tests.support.builders import START_MILLIS, unknown_id
 from tests.support.desk import Desk
 from tests.support.judging import JudgingDesk
@@ -80,13 +81,40 @@ def test_adding_one_weak_record_changes_nothing_in_a_block_that_is_full(
         assert first.block == asking.context(prompt, budget, shown).block
 
 
-def test_records_of_one_day_come_into_the_rest_behind_those_that_are_there(desk: Desk, ledger: Ledger) -> None:
+def test_records_of_one_day_come_into_the_rest_behind_those_that_are_there(
+    desk: Desk, ledger: Ledger, clock: ManualClock
+) -> None:
     for number in range(40):
+        clock.advance(1)
         desk.create(f"{number} " + "filling " * 30)
+    clock.advance(1)
     asking = Asking(ledger)
     before = asking.context("nothing of the kind").block
     desk.create("weak")
     assert before == asking.context("nothing of the kind").block, "even to somebody who says nothing of what was shown"
+
+
+def test_a_block_has_a_bound_of_entries_and_of_looks(
+    desk: Desk, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = desk.create("ferry")
+    for _ in range(3):
+        desk.derive(source, content="ferry ferry")
+    source = desk.revise(source, "ferry")
+    for number in range(6):
+        desk.create(f"ferry {number}")
+    asking = Asking(ledger)
+    whole = asking.context("ferry")
+    assert (7, 0, True) == (len(whole.entries), whole.left_out, whole.coverage.complete)
+    monkeypatch.setattr(context_block, "ENTRIES_MAX", 5)
+    few = asking.context("ferry")
+    assert (5, ("entry_limit",)) == (len(few.entries), few.coverage.stop_reasons)
+    assert 2 <= few.left_out <= 5, "of those that were not looked at nobody knows whether their ancestry holds"
+    monkeypatch.setattr(context_block, "ENTRIES_MAX", 100)
+    monkeypatch.setattr(context_block, "LOOKS_MAX", 6)
+    fewer = asking.context("ferry")
+    assert ("entry_limit",) == fewer.coverage.stop_reasons
+    assert len(fewer.entries) <= 6
 
 
 def test_a_better_match_does_change_the_block(desk: Desk, ledger: Ledger) -> None:

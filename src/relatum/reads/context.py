@@ -73,5 +73,5 @@ def context(
         left_out=ranking.left_out(added.ranked for added in block.added),
         pending_candidates=ranking.pending_candidates(),
         needs_review=ranking.needs_review(),
-        coverage=ranking.coverage,
+        coverage=ranking.coverage(is_cut=block.is_cut),
     )

@@ -18,6 +18,9 @@ ENTRY_SHARE = 5
 """Below the pinned records none takes more than a fifth of the budget."""
 
 REST_SHARE = 4
+ENTRIES_MAX = 500
+LOOKS_MAX = 1_000
+"""How many records are read for a block; some turn out not to be eligible."""
 
 
 class Added(NamedTuple):
@@ -32,11 +35,13 @@ class Block:
 
     def __init__(self, budget: int, look: Callable[[Ranked], Content | None]) -> None:
         self.added: list[Added] = []
+        self.is_cut = False
+        """Whether the block ended for the number of records that it has, or that were looked at."""
         self._budget = budget
         self._entry_max = min(ENTRY_CHARACTERS_MAX, budget // ENTRY_SHARE)
         self._look = look
         self._lines: list[str] = []
-        self._used = 0
+        self._used = self._looks = 0
 
     @property
     def text(self) -> str:
@@ -66,12 +71,16 @@ class Block:
         for one in ranked:
             if not self._fits(self._entry_max, room):
                 return
+            if len(self.added) >= ENTRIES_MAX or self._looks >= LOOKS_MAX:
+                self.is_cut = True
+                return
             self._add(one, self._entry_max)
 
     def _fits(self, length: int, room: int) -> bool:
         return 0 < length <= room - self._used - bool(self._lines)
 
     def _add(self, ranked: Ranked, characters_max: int) -> None:
+        self._looks += 1
         content = self._look(ranked)
         if content is None:
             return

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 
 from relatum.core.ancestry import DependencyBudgetExhausted, own_failure
 from relatum.core.eligibility import Evaluator
@@ -28,8 +28,8 @@ from relatum.reads.ties import Ties
 from relatum.store.partition import PartitionReader
 
 Tier = Literal["pinned", "matched", "rest"]
-ContextStop = Literal["record_limit", "match_limit", "scan_limit", "dependency_limit"]
-STOPS: Final[tuple[ContextStop, ...]] = ("record_limit", "match_limit", "scan_limit", "dependency_limit")
+ContextStop = Literal["record_limit", "match_limit", "scan_limit", "dependency_limit", "entry_limit"]
+STOPS: Final[tuple[ContextStop, ...]] = get_args(ContextStop)
 
 STANDINGS_MAX: Final = 10_000
 SUPERSEDED_MAX: Final = 256
@@ -45,7 +45,8 @@ class ContextCoverage(Closed, frozen=True, kw_only=True):
     """How much was looked at: records in outline, the newest first; links; index entries of the best 64 matches.
 
     `record_limit`: there are more records than 10,000; `match_limit`: more matches, whose relations were not looked at;
-    `scan_limit`: more entries, links, standings or candidates; `dependency_limit`: not every ancestry could be judged.
+    `scan_limit`: more entries, links, standings or candidates; `dependency_limit`: not every ancestry could be judged;
+    `entry_limit`: the block has 500 entries, or 1,000 records were read for it.
     """
 
     scanned_records: int
@@ -96,10 +97,11 @@ class Ranking:
         inside = sum(self._is_known(ranked.record_id) for ranked in added)
         return len(self._outlines) + len(self._superseded) - self._unfit - inside
 
-    @property
-    def coverage(self) -> ContextCoverage:
-        """How much was looked at so far."""
-        stops = self._stops | self._ties.stops
+    def coverage(self, *, is_cut: bool) -> ContextCoverage:
+        """How much was looked at so far; `is_cut`: the block has as many entries as a block may have."""
+        stops: set[ContextStop] = self._stops | self._ties.stops
+        if is_cut:
+            stops.add("entry_limit")
         return ContextCoverage(
             scanned_records=len(self._around.outlines),
             adjacency_entries_examined=self._ties.entries_examined,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 
 from relatum.core.ancestry import DependencyBudgetExhausted
 from relatum.core.eligibility import Evaluator
@@ -30,7 +30,7 @@ STANDINGS_MAX: Final = 10_000
 PENDING_MAX: Final = 10_000
 
 SurveyStop = Literal["record_limit", "scan_limit", "dependency_limit"]
-STOPS: Final[tuple[SurveyStop, ...]] = ("record_limit", "scan_limit", "dependency_limit")
+STOPS: Final[tuple[SurveyStop, ...]] = get_args(SurveyStop)
 _UNTOUCHED: Final = Standing()
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import islice
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 
 from relatum.core.records import RecordMeta
 from relatum.core.view_queries import StatusQuery, ValidateQuery
@@ -30,7 +30,7 @@ ANCESTORS_MAX: Final = 4_096
 """How many records older than those scanned are read, because newer ones were made from them."""
 
 ValidateStop = Literal["record_limit", "scan_limit"]
-STOPS: Final[tuple[ValidateStop, ...]] = ("record_limit", "scan_limit")
+STOPS: Final[tuple[ValidateStop, ...]] = get_args(ValidateStop)
 
 
 class StatusPage(NamedTuple):
