@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Event, Thread
 from typing import NamedTuple
 
 import pytest
@@ -16,7 +17,7 @@ from tests.support import builders
 from tests.support.builders import START_MILLIS
 from tests.support.desk import Desk
 from tests.support.judging import JudgingDesk
-from tests.support.stores import assert_rebuilds, published_rows
+from tests.support.stores import WAIT_SECONDS, assert_rebuilds, published_rows
 from tests.views.asking import Asking
 from tests.views.mining import Miner, mined, propose
 
@@ -108,3 +109,29 @@ def test_a_walk_of_the_mined_layer_is_a_search_of_its_index(ledger: Ledger, dire
     )
     plan = ledger.derived._database.execute(statement, (b"", b"", 1)).fetchall()
     assert [True] == ["SEARCH" in step[-1] and f"{column}=?" in step[-1] for step in plan], plan
+
+
+def test_a_walk_sees_one_run_and_never_parts_of_two(ledger: Ledger) -> None:
+    desk, asking, miner = Desk(ledger), Asking(ledger), Miner(ledger)
+    refs = [desk.create(f"record {number}") for number in range(12)]
+    pairs = [(one, other) for one in refs for other in refs if one != other]
+    runs = [[mined(one, other, weight=weight) for one, other in pairs] for weight in (0.25, 0.75)]
+    miner.replace(*runs[0])
+    done = Event()
+
+    def replace() -> None:
+        for turn in range(30):
+            miner.replace(*runs[turn % 2])
+        done.set()
+
+    replacing = Thread(target=replace)
+    replacing.start()
+    seen: set[float] = set()
+    while not done.is_set():
+        edges = asking.graph(refs[0], include_derived=True, max_depth=1).edges
+        weights = {edge.weight for edge in edges}
+        assert 1 == len(weights)
+        seen |= weights
+    replacing.join(WAIT_SECONDS)
+    assert not replacing.is_alive()
+    assert seen <= {0.25, 0.75}

@@ -1,15 +1,16 @@
 """Mined edges of all partitions: replaced a run at a time, dropped at will, walked in both directions by an index.
 
-Always holds: readers see the edges of one finished run or those of another, never parts of two; the pages of a run that
-is not finished are seen by nobody. A finished run is durable.
+Always holds: within a cut readers see the edges of one finished run or those of another, never parts of two; the pages
+of a run that is not finished are seen by nobody. A finished run is durable.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 
 from relatum.core.ids import uuid_bytes, uuid_text
 from relatum.core.kinds import REGISTRY
@@ -47,7 +48,7 @@ class DerivedEdges:
 
         Raises StoreUnavailable where the file is damaged or of another version: it can be deleted, and mined again.
         """
-        self._using = Lock()
+        self._using = RLock()
         try:
             self._database = sqlite3.connect(
                 ":memory:" if path is None else str(path), check_same_thread=False, isolation_level=None
@@ -61,6 +62,12 @@ class DerivedEdges:
     def close(self) -> None:
         """Lets go of the file."""
         self._database.close()
+
+    @contextmanager
+    def cut(self) -> Iterator[None]:
+        """Within this context the edges stay as they are: whoever would change them waits."""
+        with self._using:
+            yield
 
     def replace(self, workspace_id: str, run: MiningRun, edges: Sequence[MinedEdge], *, finish: bool) -> int | None:
         """Adds a page to a run; with `finish` the run takes the place of what was there. The run's edges so far.
@@ -207,7 +214,7 @@ class _TooManyEdges(Exception):
 class _Transaction:
     """Exclusive use of the database: everything in the block happens together, or nothing of it."""
 
-    def __init__(self, database: sqlite3.Connection, using: Lock) -> None:
+    def __init__(self, database: sqlite3.Connection, using: RLock) -> None:
         self._database = database
         self._using = using
 

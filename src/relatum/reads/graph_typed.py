@@ -14,6 +14,8 @@ answered whole or not at all: over a budget it is refused, and damage met on the
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from msgspec.structs import asdict
 
 from relatum import limits
@@ -50,7 +52,8 @@ def typed_graph(
     try:
         bounds = query.bounds()
         layer = mined if bounds.include_derived else None
-        return _Walk(partition, now_millis, bounds, layer).graph(query.root_record_ids)
+        with nullcontext() if layer is None else layer.cut():
+            return _Walk(partition, now_millis, bounds, layer).graph(query.root_record_ids)
     except Refused as refused:
         return refused.refusal
 
