@@ -4,8 +4,11 @@
     DIRECTORY/watermark   how far the store had come when it last answered: the proof that nothing is lost
     DIRECTORY/ballast     room on the disk, held back while the store is open
     DIRECTORY/images      what backups that are being made are read from
+    DIRECTORY/restoring   what is to become a store, and was not verified yet; there is none beside it
+    DIRECTORY/relatum-shadow-…   through which an opening looks at the store before it may change it
 
-The first two are the store, and belong together. The others come and go with the process that has it open.
+The first two are the store, and belong together. The others come and go with the process that has it open, and hold no
+rows of their own: what a killed one leaves of them, the next opening removes.
 """
 
 from __future__ import annotations
@@ -16,3 +19,4 @@ ENGINE_NAME: Final = "engine"
 WATERMARK_NAME: Final = "watermark"
 BALLAST_NAME: Final = "ballast"
 IMAGES_NAME: Final = "images"
+RESTORING_NAME: Final = "restoring"
