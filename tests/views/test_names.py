@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from relatum.core import names, promotions, verdicts
 from relatum.core.graphs import TypedGraph, TypedGraphQuery
-from relatum.core.kinds import REGISTRY, Kind
+from relatum.core.kinds import KINDS_BY_TOKEN, LINK_TOKENS, REGISTRY, Kind
 from relatum.core.links import Link, LinkKind
 from relatum.ledger import Ledger
 from relatum.reads.graph_typed import typed_graph
@@ -41,6 +41,14 @@ def test_a_name_means_the_same_at_every_door_and_a_kind_has_one_name_at_each(one
     assert 1 == len(meant)
     for door in (at_one, at_other):
         assert 1 >= sum(kind in meant for kind in door.values())
+
+
+@given(st.sampled_from(sorted(REGISTRY)), st.sampled_from(sorted(REGISTRY)))
+def test_tokens_of_text_lead_to_kinds_and_back(one: Kind, other: Kind) -> None:
+    assert one == KINDS_BY_TOKEN[LINK_TOKENS[one]]
+    assert f"memhtml-{one.replace('_', '-')}" == LINK_TOKENS[one]
+    assert (one == other) is (LINK_TOKENS[one] == LINK_TOKENS[other])
+    assert LINK_TOKENS[one] not in names.KINDS
 
 
 def test_the_union_of_the_doors_is_all_there_is_with_the_synonyms_of_the_contract() -> None:
