@@ -15,6 +15,7 @@ from crash_tests.violation import require
 from relatum.core import digests
 from relatum.core.cursors import Advance, Checkpoint
 from relatum.core.events import CheckpointEvent, Event, RecordEvent, RelationEvent
+from relatum.core.journal import streams_of
 from relatum.core.streams import RECORDS, RELATIONS, Stream
 from relatum.store import rows
 from relatum.store.keys import Table
@@ -39,7 +40,8 @@ def check_checkpoints(partition: StoredPartition, events: Iterable[Event]) -> in
             told[RECORDS] += 1
         elif isinstance(event, RelationEvent):
             told[RELATIONS] += 1
-        elif isinstance(event, CheckpointEvent):
+        told.update(streams_of(event.consequences))
+        if isinstance(event, CheckpointEvent):
             after = event.receipt.checkpoint
             owner = Owner(event.stream, event.author.subject_id, after.consumer_id)
             _check(partition, event, saved.get(owner), told[event.stream])

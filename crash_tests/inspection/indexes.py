@@ -100,9 +100,10 @@ def _dependents(
 
 
 def _topics(partition: StoredPartition, records: list[RecordMeta]) -> Iterator[tuple[bytes, bytes]]:
-    """A slot for each topic key of a record that is not deleted."""
+    """A slot for each topic key of a record that is active and current."""
     for meta in records:
-        payload = partition.reader.payload(meta) if meta.state == "active" else None
+        current = meta.state == "active" and partition.reader.standing(meta.record_id).state == "current"
+        payload = partition.reader.payload(meta) if current else None
         if payload is not None and payload.topic_key is not None:
             yield partition.keys.topic(payload.topic_key), uuid_bytes(meta.record_id)
 

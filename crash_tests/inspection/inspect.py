@@ -11,6 +11,7 @@ from crash_tests.inspection.checkpoints import check_checkpoints
 from crash_tests.inspection.claims import Claim, Claims
 from crash_tests.inspection.indexes import check_indexes
 from crash_tests.inspection.journals import check_journals
+from crash_tests.inspection.judgments import check_judgments
 from crash_tests.inspection.rederived import check_rederived
 from crash_tests.inspection.stored import Rows, StoredPartition, StoredRows
 from crash_tests.violation import Violation, require
@@ -72,6 +73,7 @@ def _check_partition(partition: StoredPartition, events: list[Event]) -> None:
     check_journals(partition, events)
     check_checkpoints(partition, events)
     check_indexes(partition)
+    check_judgments(partition, events)
 
 
 def _check_position(stored: StoredRows, events: list[Event]) -> None:

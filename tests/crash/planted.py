@@ -219,7 +219,7 @@ def a_journal_entry_is_missing(found: Rows) -> None:
     del found[keys_of(found, Table.JOURNAL)[0]]
 
 
-@fault("8 entries for 9 events")
+@fault("8 entries for 9 changes")
 def the_last_journal_entry_is_missing(found: Rows) -> None:
     del found[keys_of(found, Table.JOURNAL)[-1]]
 

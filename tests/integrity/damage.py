@@ -2,7 +2,8 @@
 
 removed   the row is gone
 torn      bytes changed; the checksum of the row tells
-forged    bytes changed and the row sealed again, as a fault above the checksum would leave it
+forged    bytes changed, or added where there were none, and the row sealed again, as a fault above the checksum would
+          leave it
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ def removed(key: bytes, row: bytes) -> None:
 
 
 def torn(key: bytes, row: bytes) -> bytes:
-    """One bit of the body is another one."""
-    return _flipped(row, (len(row) + 5) // 2)
+    """One bit of the body is another one, or of the checksum where there is no body."""
+    return _flipped(row, min((len(row) + 5) // 2, len(row) - 1))
 
 
 def forged(key: bytes, row: bytes) -> bytes:
-    """One bit of the body is another one, under a checksum that knows of it."""
+    """One bit of the body is another one, or one more byte, under a checksum that knows of it."""
     body = rows.unseal(key, row)
-    return rows.seal(key, _flipped(body, len(body) * 3 // 4))
+    return rows.seal(key, _flipped(body, len(body) * 3 // 4) if body else b"\1")
 
 
 MANNERS: Final[dict[str, Manner]] = {"removed": removed, "torn": torn, "forged": forged}

@@ -55,12 +55,12 @@ class Scene(NamedTuple):
 
 def opened(rows: Mapping[bytes, bytes]) -> Ledger:
     """A ledger on a copy of `rows`, at the instant and with the chance of every other such ledger."""
-    return _ledger(rows, Counted(start=1_000_000))
+    return ledger_on(rows, ManualClock(START_MILLIS), Counted(start=1_000_000))
 
 
 def made() -> Scene:
     """The scene."""
-    with _ledger({}, Counted()) as ledger:
+    with ledger_on({}, ManualClock(START_MILLIS), Counted()) as ledger:
         desk, other = Keyed(ledger), Keyed(ledger, ELSEWHERE)
         witness, source, target = desk.create("witness"), desk.create("source", topic_key="slot"), desk.create("target")
         derived, reviewed = desk.derive(source), desk.review(desk.create("reviewed"))
@@ -89,8 +89,8 @@ def made() -> Scene:
         )
 
 
-def _ledger(rows: Mapping[bytes, bytes], entropy: Counted) -> Ledger:
-    clock = ManualClock(START_MILLIS)
+def ledger_on(rows: Mapping[bytes, bytes], clock: ManualClock, entropy: Counted) -> Ledger:
+    """A ledger on a copy of `rows`."""
     unread = Log(StringIO(), clock.millis)
     return Ledger(database_on(MemoryStore(rows)), clock=clock, entropy=entropy, log=unread)
 

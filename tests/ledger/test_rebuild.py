@@ -7,10 +7,13 @@ from typing import Any, get_args
 import pytest
 
 from relatum.clock import ManualClock
+from relatum.core.candidates import CandidateChange
 from relatum.core.commands import RelationOperation
 from relatum.core.cursors import CheckpointCommand
 from relatum.core.events import CredentialOperation, Event, JudgmentEvent, StoredRecordOperation
 from relatum.core.ids import Partition
+from relatum.core.links import LinkOperation
+from relatum.core.stored_judgments import StoredJudgment
 from relatum.errors import StorageInconsistency
 from relatum.ledger import Ledger
 from relatum.store import rows
@@ -53,6 +56,8 @@ def test_the_history_has_every_kind_of_event(found: dict[bytes, bytes]) -> None:
     kinds: set[Any] = {type(event) for event in events}
     kinds |= {type(event.operation) for event in events if hasattr(event, "operation")}
     kinds |= {type(event.command.operation) for event in events if hasattr(event, "command")}
+    kinds |= {type(one) for event in events if event.consequences for one in event.consequences.candidates}
+    assert {*get_args(LinkOperation), *get_args(StoredJudgment), *get_args(CandidateChange)} <= kinds
     operations = CheckpointCommand.__annotations__["operation"].split(" | ")
     assert {*get_args(Event), *get_args(StoredRecordOperation), *get_args(RelationOperation)} <= kinds
     assert set(get_args(CredentialOperation)) <= kinds

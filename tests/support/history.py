@@ -10,6 +10,8 @@ from relatum.core.access import Authority, Credential, CredentialSpec
 from relatum.core.changes import JournalHead
 from relatum.core.cursors import Advance, CheckpointCommand, CheckpointReceipt, Cursor, Reconcile
 from relatum.core.events import JudgmentEvent
+from relatum.core.ids import Ref
+from relatum.core.receipts import RelationReceipt
 from relatum.core.records import RecordProvenance
 from relatum.core.stored_judgments import SweepRun
 from relatum.core.streams import RECORDS, RELATIONS, Stream
@@ -20,6 +22,7 @@ from tests.support import builders
 from tests.support.builders import BOB, MODEL, PRIVATE, SCOPE, START_MILLIS, provenance
 from tests.support.desk import Desk
 from tests.support.judging import JudgingDesk
+from tests.support.tending import TendingDesk
 
 
 def every_kind_of_event(ledger: Ledger, clock: ManualClock) -> None:
@@ -31,7 +34,9 @@ def every_kind_of_event(ledger: Ledger, clock: ManualClock) -> None:
     _relations(Desk(ledger, author=BOB), clock)
     asyncio.run(_credentials(ledger))
     _streams(desk)
-    _judgments(JudgingDesk(ledger), clock)
+    tending = TendingDesk(ledger)
+    _judgments(tending, clock)
+    _tending(tending, clock)
 
 
 def _records(desk: Desk, clock: ManualClock) -> None:
@@ -137,6 +142,47 @@ def _judgments(desk: JudgingDesk, clock: ManualClock) -> None:
     desk.compare(gone, third, "related", reason="erased")
     desk.pin(gone)
     Desk(desk.ledger, desk.partition, desk.author).delete(gone)
+
+
+def _tending(desk: TendingDesk, clock: ManualClock) -> None:
+    plain = Desk(desk.ledger, desk.partition, desk.author)
+    book, other_book = RecordProvenance(source_id="book", source_hash="1"), RecordProvenance(source_id="book")
+    one = desk.save("the bridge is open", fact_key="bridge", provenance=book)
+    two = desk.save("the bridge is shut", fact_key="bridge")
+    plain.revise(desk.save("it says another thing", fact_key="bridge"), fact_key="lantern", provenance=other_book)
+    gone = plain.create("it says nothing any more", fact_key="bridge")
+    for pair in ((one, two), (two, gone), (gone, one)):
+        assert not isinstance(desk.link(*pair), Refusal)
+    assert not isinstance(desk.link(two, one, "conflicts"), Refusal)
+    assert not isinstance(desk.unlink(one, gone), Refusal)
+    assert not isinstance(desk.mark_stale(one, two), Refusal)
+    assert not isinstance(desk.mark_stale(one, gone, 0.5), Refusal)
+    assert not isinstance(desk.mark_stale(one, two, 0.25), Refusal)
+    assert not isinstance(desk.mark_stale(gone, two), Refusal)
+    _promotions(desk, plain, one, two)
+    _returns(desk, plain, clock)
+    plain.delete(gone)
+
+
+def _promotions(desk: TendingDesk, plain: Desk, one: Ref, two: Ref) -> None:
+    three = plain.create("a ferry goes instead")
+    desk.promote("2023-11-14", (one, two, "contradicts"), (two, three, "leads_to"), (one, three, "none"))
+    desk.promote("2023-11-15", (two, one, "contradicts"), (three, one, "part_of"))
+    desk.promote("2023-11-15", (plain.create("four"), three, "contradicts"), (plain.create("five"), one, "supports"))
+
+
+def _returns(desk: TendingDesk, plain: Desk, clock: ManualClock) -> None:
+    """A verdict that is retired, restored, rejected and replaced, and standings that go with it."""
+    old, new = desk.save("the toll is one", topic_key="toll"), desk.save("the toll is two")
+    given = desk.compare(new, old, "supersedes", reason="it was raised")
+    assert isinstance(given, JudgmentEvent)
+    assert isinstance(given.receipt, RelationReceipt)
+    receipt = plain.restore(plain.retire(given.receipt))
+    clock.advance(13)
+    plain.judge(plain.judge(receipt, "rejected"))
+    newest = desk.save("the toll is three", like=(new,), topic_key="toll fee")
+    desk.save("the toll is four", like=(new, newest), topic_key="toll fee")
+    desk.compare(new, old, "not_conflict")
 
 
 def _cursor(stream: Stream, tip: JournalHead) -> Cursor:

@@ -15,6 +15,7 @@ from tests.support import builders
 from tests.support.builders import PARTITION, PRIVATE
 from tests.support.desk import Desk
 from tests.support.steps import Operation
+from tests.verify.restless_judge import RestlessJudge
 
 _CLIENTS = count(1)
 
@@ -28,6 +29,7 @@ class Restless:
         self._ledger = ledger
         self._dice = dice
         self._desks = [Desk(ledger, one), Desk(ledger, other)]
+        self._judges = [RestlessJudge(ledger, dice, at, self._name_of_all) for at in (one, other)]
         self._records: dict[Desk, list[Ref]] = {desk: [] for desk in self._desks}
         self._relations: dict[Desk, list[RelationReceipt]] = {desk: [] for desk in self._desks}
         self._saved: Checkpoint | None = None
@@ -36,6 +38,9 @@ class Restless:
     def give(self, count: int) -> None:
         """So many commands."""
         for _ in range(count):
+            if self._dice.often(30):
+                self._dice.one_of(self._judges).give()
+                continue
             desk = self._dice.one_of(self._desks)
             operation = self._operation(desk)
             if operation is not None:

@@ -57,6 +57,22 @@ def test_a_row_that_is_lost_or_damaged_is_found(sound_rows: Rows, table: str, ma
 
 
 @pytest.mark.parametrize("table", TABLES)
+def test_a_row_that_is_lost_is_found_in_small_steps_too(sound_rows: Rows, table: str) -> None:
+    lost = rows_of(sound_rows, table)[-1]
+    report = verify_rows(MemoryStore({key: row for key, row in sound_rows.items() if key != lost}), step_rows=10)
+    assert not report.clean
+    assert report.rows <= len(sound_rows)
+
+
+def test_journals_without_a_head_are_gone_through_in_small_steps_once(sound_rows: Rows) -> None:
+    found = {key: row for key, row in sound_rows.items() if key[PREFIX_BYTES:] != bytes([Table.HEAD])}
+    found |= {key: row for key, row in sound_rows.items() if key.startswith(STORE_PREFIX)}
+    report = verify_rows(MemoryStore(found), step_rows=10)
+    assert report.families["journal"].findings >= report.families["journal"].rows
+    assert len(found) == report.rows
+
+
+@pytest.mark.parametrize("table", TABLES)
 def test_a_row_that_is_there_twice_is_found(sound_rows: Rows, table: str) -> None:
     for key in rows_of(sound_rows, table):
         body = rows.unseal(key, sound_rows[key])

@@ -188,6 +188,11 @@ def said_digest(content: str, source_hash: str | None) -> bytes:
     return _digest(b"said", encode([content, source_hash]))[:16]
 
 
+def body_digest(canonical: bytes) -> bytes:
+    """What a row that has no revisions, and so nothing beside it, keeps of its own canonical bytes: 16 bytes."""
+    return _digest(b"body", canonical)[:16]
+
+
 def adjacency_digest(entry: bytes) -> int:
     """An adjacency entry as a 256-bit number, to be summed modulo 2**256 whatever the order."""
     return int.from_bytes(_digest(b"adjacency", entry), "big")

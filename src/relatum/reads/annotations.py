@@ -17,10 +17,11 @@ from relatum.core.eligibility import Evaluator
 from relatum.core.ids import uuid7_millis
 from relatum.core.records import Record
 from relatum.core.standings import StandingView
-from relatum.core.verdicts import VERDICTS, Verdict
+from relatum.core.verdicts import VERDICTS, StoredVerdict, Verdict
 from relatum.core.wire import Closed, Uuid
 from relatum.errors import StorageInconsistency
 from relatum.reads.records import payload_of
+from relatum.reads.standings import check_supersessions
 from relatum.store.keys import Table
 from relatum.store.partition import PartitionReader
 
@@ -85,23 +86,27 @@ class Annotator:
         self._evaluator = evaluator
         self._reason_characters_max = reason_characters_max
 
-    def annotations(self, record_id: str, limit: int) -> tuple[tuple[Annotation, ...], int]:
+    def annotations(self, record_id: str, standing: StandingView, limit: int) -> tuple[tuple[Annotation, ...], int]:
         """At most `limit` annotations of a record in their order, and how many there are.
 
-        Raises Refused where the dependency budget of the request runs out.
+        Raises Refused where the dependency budget of the request runs out, StorageInconsistency where the verdicts on a
+        record say something else than its standing.
         """
-        mentions = [one for one in self._mentions(record_id) if self._is_visible(one.other_id)]
+        mentions = [one for one in self._mentions(record_id, standing) if self._is_visible(one.other_id)]
         mentions.sort(key=lambda one: one.order)
         return tuple(self._annotation(record_id, one) for one in mentions[:limit]), len(mentions)
 
-    def _mentions(self, record_id: str) -> list[_Mention]:
+    def _mentions(self, record_id: str, standing: StandingView) -> list[_Mention]:
         found: list[_Mention] = []
         for direction in (Table.OUTGOING, Table.INCOMING):
             outgoing = direction is Table.OUTGOING
             ends = self._partition.verdict_ends(record_id, direction, newest_first=True)
-            for relation_id, end in islice(ends, limits.ANNOTATIONS_SCANNED_MAX):
-                verdict = VERDICTS[end.kind]
-                if end.indexed and verdict not in _HIDDEN:
+            scanned = list(islice(ends, limits.ANNOTATIONS_SCANNED_MAX))
+            if len(scanned) < limits.ANNOTATIONS_SCANNED_MAX:
+                check_supersessions((end for _, end in scanned), standing, outgoing=outgoing)
+            for relation_id, end in scanned:
+                verdict = VERDICTS.get(end.kind)
+                if end.indexed and verdict is not None and verdict not in _HIDDEN:
                     found.append(_Mention(_seen(verdict, outgoing), end.other_id, relation_id, outgoing))
         candidates = self._partition.candidate_ends(record_id, newest_first=True)
         for candidate_id, candidate in islice(candidates, limits.ANNOTATIONS_SCANNED_MAX):
@@ -116,10 +121,10 @@ class Annotator:
     def _annotation(self, record_id: str, mention: _Mention) -> Annotation:
         if mention.relation_id is None:
             return self._pending(record_id, mention)
-        verdict = self._partition.verdict(mention.relation_id)
-        if verdict is None:
-            raise StorageInconsistency("a verdict is missing")
+        verdict = self._verdict(record_id, mention, mention.relation_id)
         words = self._partition.words(verdict.words_at)
+        if words is None and verdict.words_at is not None:
+            raise StorageInconsistency("the words of a verdict on visible records are missing")
         reason = None if words is None else words.reason
         return Annotation(
             kind=mention.kind,
@@ -132,10 +137,25 @@ class Annotator:
             status="judged",
         )
 
+    def _verdict(self, record_id: str, mention: _Mention, relation_id: str) -> StoredVerdict:
+        """The verdict that an end tells of, which tells the same."""
+        verdict = self._partition.verdict(relation_id)
+        if verdict is None:
+            raise StorageInconsistency("a verdict is missing")
+        ends = (record_id, mention.other_id) if mention.outgoing else (mention.other_id, record_id)
+        if (verdict.source.record_id, verdict.target.record_id) != ends or (
+            _seen(VERDICTS[verdict.kind], mention.outgoing) != mention.kind
+        ):
+            raise StorageInconsistency("a verdict does not match its end")
+        return verdict
+
     def _pending(self, record_id: str, mention: _Mention) -> Annotation:
         candidate = None if mention.candidate_id is None else self._partition.candidate(mention.candidate_id)
         if candidate is None:
             raise StorageInconsistency("a candidate is missing")
+        ends = {candidate.source.record_id, candidate.target.record_id}
+        if candidate.status != "pending" or ends != {record_id, mention.other_id}:
+            raise StorageInconsistency("a candidate does not match its end")
         return Annotation(
             kind=mention.kind,
             direction="outgoing" if candidate.source.record_id == record_id else "incoming",

@@ -19,7 +19,7 @@ from relatum.core.wire import Closed, Uuid
 from relatum.limits import CONTEXT_CHARACTERS_DEFAULT
 from relatum.reads.context_block import Block
 from relatum.reads.context_ranking import ContextCoverage, Ranking, Tier
-from relatum.reads.standings import standing_view
+from relatum.reads.standings import Standings
 from relatum.store.partition import PartitionReader
 
 
@@ -53,7 +53,7 @@ def context(
 ) -> Context:
     """A block of at most `budget_characters`. `around` is what the search index knows of the partition."""
     ranking = Ranking(partition, now_millis, around, frozenset(map(uuid_bytes, shown)))
-    block = Block(budget_characters, ranking.look)
+    block, standings = Block(budget_characters, ranking.look), Standings(partition)
     block.add_pinned(ranking.pinned())
     block.add_matched(ranking.matched())
     if block.has_room:
@@ -66,7 +66,7 @@ def context(
                 revision=meta.revision,
                 tier=ranked.tier,
                 score=round(ranked.score, 6),
-                standing=standing_view(partition, meta.record_id),
+                standing=standings.of(meta.record_id),
             )
             for ranked, meta in block.added
         ),

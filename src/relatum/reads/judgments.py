@@ -13,7 +13,7 @@ from relatum.core.wire import Closed, Uuid
 from relatum.errors import Refusal, Refused, StorageInconsistency, invalid
 from relatum.reads.annotations import AnnotatedRecord, Annotator
 from relatum.reads.records import payload_of, record_view
-from relatum.reads.standings import standing_view
+from relatum.reads.standings import Standings
 from relatum.store.partition import PartitionReader
 
 
@@ -66,8 +66,12 @@ def query(
 
 
 def view_of(partition: PartitionReader, candidate: Candidate) -> CandidateView:
-    """A candidate as answered."""
-    return candidate_view(candidate, partition.words(candidate.words_at))
+    """A candidate as answered. Its words may be gone with one of its ends only."""
+    words = partition.words(candidate.words_at)
+    said = words is not None or candidate.words_at is None
+    if not said and not any(partition.is_erased(end.record_id) for end in (candidate.source, candidate.target)):
+        raise StorageInconsistency("the words of a verdict are missing")
+    return candidate_view(candidate, words)
 
 
 def candidates_by_id(partition: PartitionReader, candidate_ids: tuple[str, ...]) -> tuple[CandidateView, ...]:
@@ -124,15 +128,17 @@ def _annotated(
 ) -> Iterator[AnnotatedRecord | None]:
     evaluator = Evaluator(partition, now_millis)
     annotator = annotator_of(partition, evaluator, len(record_ids))
+    standings = Standings(partition)
     for record_id in record_ids:
         version = evaluator.record(record_id)
         if version is None or not evaluator.is_eligible(version):
             yield None
             continue
-        relations, total = annotator.annotations(record_id, relations_max)
+        standing = standings.of(record_id)
+        relations, total = annotator.annotations(record_id, standing, relations_max)
         yield AnnotatedRecord(
             record=record_view(partition, version),
-            standing=standing_view(partition, record_id),
+            standing=standing,
             relations=relations,
             relations_total=total,
         )

@@ -13,7 +13,7 @@ from relatum.core.standings import StandingView
 from relatum.core.state import RecordVersion
 from relatum.core.wire import Closed, Millis
 from relatum.reads.records import payload_of, record_view
-from relatum.reads.standings import standing_view
+from relatum.reads.standings import Standings
 from relatum.store.partition import PartitionReader
 
 SCANNED_MAX = 10_000
@@ -68,7 +68,8 @@ def needs_review(partition: PartitionReader, now_millis: int, records_max: int) 
         found = _staleness(partition, version, now_millis)
         if found is not None:
             due.append(_Due((*found.order(now_millis), version.meta.record_id), version, found))
-    records = tuple(_shown(partition, one) for one in nsmallest(records_max, due, key=lambda one: one.order))
+    standings = Standings(partition)
+    records = tuple(_shown(partition, standings, one) for one in nsmallest(records_max, due, key=lambda one: one.order))
     return ReviewQueue(records=records, total=len(due), coverage=Coverage(scanned_records=scanned, complete=complete))
 
 
@@ -83,10 +84,10 @@ def _staleness(partition: PartitionReader, version: RecordVersion, now_millis: i
     return staleness(meta.created_at_millis, payload.category, standing, now_millis)
 
 
-def _shown(partition: PartitionReader, due: _Due) -> RecordToReview:
+def _shown(partition: PartitionReader, standings: Standings, due: _Due) -> RecordToReview:
     return RecordToReview(
         record=record_view(partition, due.version),
-        standing=standing_view(partition, due.version.meta.record_id),
+        standing=standings.of(due.version.meta.record_id),
         needs_review=NeedsReview(
             baseline_at_millis=due.staleness.baseline_millis,
             refuted_at_millis=due.staleness.refuted_at_millis,

@@ -11,7 +11,7 @@ from relatum.core.standings import StandingView
 from relatum.core.state import RecordVersion
 from relatum.core.wire import Closed, Uuid
 from relatum.reads.records import payload_of
-from relatum.reads.standings import standing_view
+from relatum.reads.standings import Standings
 from relatum.reads.survey import Survey
 from relatum.store.partition import PartitionReader
 
@@ -71,8 +71,9 @@ def overview(partition: PartitionReader, now_millis: int, nodes_max: int) -> Ove
         stops.append("node_limit")
     if next(inside, None) is not None:
         stops.append("edge_limit")
+    standings = Standings(partition)
     return Overview(
-        nodes=tuple(_node(partition, survey.records[one], degrees[one]) for one in chosen),
+        nodes=tuple(_node(partition, survey.records[one], standings.of(one), degrees[one]) for one in chosen),
         edges=edges,
         coverage=OverviewCoverage(
             scanned_records=coverage.scanned_records,
@@ -84,7 +85,7 @@ def overview(partition: PartitionReader, now_millis: int, nodes_max: int) -> Ove
     )
 
 
-def _node(partition: PartitionReader, version: RecordVersion, degree: int) -> OverviewNode:
+def _node(partition: PartitionReader, version: RecordVersion, standing: StandingView, degree: int) -> OverviewNode:
     meta = version.meta
     payload = payload_of(partition, meta)
     return OverviewNode(
@@ -93,5 +94,5 @@ def _node(partition: PartitionReader, version: RecordVersion, degree: int) -> Ov
         title=None if payload is None else payload.title,
         preview="" if payload is None else payload.content[: limits.PREVIEW_CHARACTERS_MAX],
         degree=degree,
-        standing=standing_view(partition, meta.record_id),
+        standing=standing,
     )

@@ -17,7 +17,7 @@ from relatum.core.standings import StandingView
 from relatum.core.state import RecordVersion
 from relatum.core.wire import Closed, Millis, Uuid
 from relatum.errors import Refusal, Refused, StorageInconsistency, invalid, missing
-from relatum.reads.standings import standing_view
+from relatum.reads.standings import checked_standing
 from relatum.store import integrity
 from relatum.store.partition import PartitionReader
 
@@ -146,7 +146,7 @@ def inspect(partition: PartitionReader, now_millis: int, record_id: str) -> Reco
         integrity.verify_record(partition, version)
         return RecordInspection(
             record=record_view(partition, version),
-            standing=standing_view(partition, record_id),
+            standing=checked_standing(partition, record_id),
             eligibility=evaluator.explain_record(version),
         )
     except Refused as refused:

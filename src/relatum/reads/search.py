@@ -12,7 +12,7 @@ from relatum.reads.annotations import AnnotatedRecord
 from relatum.reads.filters import RecordMatch
 from relatum.reads.judgments import annotator_of
 from relatum.reads.records import assembled, payload_of
-from relatum.reads.standings import standing_view
+from relatum.reads.standings import Standings
 from relatum.reads.status import Statuses
 from relatum.store.partition import PartitionReader
 
@@ -38,6 +38,7 @@ def search(
     )
     evaluator = Evaluator(partition, now_millis)
     annotator = annotator_of(partition, evaluator, wanted.records_max)
+    standings = Standings(partition)
     statuses = Statuses(partition, now_millis, {}) if wanted.exclude_stale else None
     records: list[AnnotatedRecord] = []
     try:
@@ -50,10 +51,10 @@ def search(
             payload = payload_of(partition, version.meta)
             if not match.payload(payload) or not evaluator.is_eligible(version):
                 continue
-            standing = standing_view(partition, record_id)
+            standing = standings.of(record_id)
             if standing.state != "current" or (statuses is not None and statuses.is_stale(record_id)):
                 continue
-            relations, total = annotator.annotations(record_id, wanted.relations_max)
+            relations, total = annotator.annotations(record_id, standing, wanted.relations_max)
             record = assembled(partition, version.meta, payload)
             records.append(
                 AnnotatedRecord(record=record, standing=standing, relations=relations, relations_total=total)

@@ -23,7 +23,7 @@ from relatum.core.wire import Closed, Uuid
 from relatum.errors import StorageInconsistency
 from relatum.reads.lineage import lineage
 from relatum.reads.records import payload_of
-from relatum.reads.standings import standing_view
+from relatum.reads.standings import Standings
 from relatum.store import index
 from relatum.store.keys import Table
 from relatum.store.partition import Direction, PartitionReader
@@ -95,6 +95,7 @@ class Statuses:
         self._partition = partition
         self._evaluator = Evaluator(partition, now_millis)
         self._partners = Evaluator(partition, now_millis)
+        self._standings = Standings(partition)
         self._current_sources = current_sources
         self._facts: dict[str, _Said] = {}
         self._own: dict[str, tuple[StatusReason, ...]] = {}
@@ -124,7 +125,7 @@ class Statuses:
         return RecordStatus(
             record_id=record_id,
             status=worst,
-            standing=standing_view(self._partition, record_id),
+            standing=self._standings.of(record_id),
             reasons=tuple(reasons[:REASONS_MAX]),
             missing_sources=found.missing,
             contested_count=self._contested(Ref(record_id=record_id, revision=version.meta.revision)),

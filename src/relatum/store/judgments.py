@@ -70,9 +70,16 @@ class JudgmentReader(PartitionRows):
         return candidate
 
     def pending_between(self, one_id: str, other_id: str) -> str | None:
-        """The pending candidate of an unordered pair."""
+        """The pending candidate of an unordered pair, which it agrees with."""
         body = self.body(self.keys.candidate_pair(one_id, other_id))
-        return None if body is None else rows.unpack_uuid(body)
+        if body is None:
+            return None
+        candidate_id = rows.unpack_uuid(body)
+        candidate = self.candidate(candidate_id)
+        ends = set() if candidate is None else {candidate.source.record_id, candidate.target.record_id}
+        if candidate is None or candidate.status != "pending" or ends != {one_id, other_id}:
+            raise StorageInconsistency("a pair does not match its candidate")
+        return candidate_id
 
     def pending_pairs(self) -> Iterator[tuple[str, str, str]]:
         """The pairs of records that have a pending candidate, each with that."""
@@ -92,12 +99,23 @@ class JudgmentReader(PartitionRows):
             yield candidate
 
     def candidates(self, status: Status) -> Iterator[Candidate]:
-        """Candidates of a status, in the order of the instant that their age counts from."""
+        """Candidates of a status, in the order of the instant that their age counts from.
+
+        Whoever reads pending ones to the end is told if there are others than there are pairs that wait.
+        """
+        count = 0
         for key, _ in self._under(self.keys.candidates_of_status(status)):
             candidate = self.candidate(uuid_text(key[-16:]))
-            if candidate is None or candidate.status != status:
+            if (
+                candidate is None
+                or candidate.status != status
+                or key != self.keys.candidate_status(status, candidate.since_millis, candidate.candidate_id)
+            ):
                 raise StorageInconsistency("a candidate does not match the list it stands in")
+            count += 1
             yield candidate
+        if status == "pending" and count != sum(1 for _ in self._under(self.keys.table(Table.CANDIDATE_PAIR))):
+            raise StorageInconsistency("the list of pending candidates does not match that of their pairs")
 
     def candidate_ends(self, record_id: str, *, newest_first: bool = False) -> Iterator[tuple[str, rows.CandidateEnd]]:
         """The candidates of which a record is an end, in the order of creation."""
@@ -113,23 +131,36 @@ class JudgmentReader(PartitionRows):
         if not isinstance(event, JudgmentEvent) or not isinstance(event.operation, SweepRun):
             raise StorageInconsistency("the event of a sweep is missing")
         changes = event.consequences.candidates if event.consequences else ()
-        return tuple(
+        found = tuple(
             (change.candidate_id, change.operation_id)
             for change in changes
             if isinstance(change, Orphaned) and target_id in (event.operation.run_id, change.operation_id)
         )
+        if not found and target_id != event.operation.run_id:
+            raise StorageInconsistency("the event of a sweep is another one")
+        return found
 
     # Verdicts
 
     def verdict(self, relation_id: str) -> StoredVerdict | None:
         """The verdict that a relation came from; None for one that was asserted plainly."""
         body = self.body(self.keys.verdict(relation_id))
-        return None if body is None else rows.VERDICT.decode(body)
+        if body is None:
+            return None
+        verdict = rows.VERDICT.decode(body)
+        if verdict.relation_id != relation_id:
+            raise StorageInconsistency("a row lies under a foreign key")
+        return verdict
 
     def verdict_between(self, source_id: str, target_id: str) -> str | None:
         """The relation of the last verdict on an ordered pair, whatever has become of it."""
         body = self.body(self.keys.verdict_pair(source_id, target_id))
-        return None if body is None else rows.unpack_uuid(body)
+        if body is None:
+            return None
+        verdict = self.verdict(rows.unpack_uuid(body))
+        if verdict is None or (verdict.source.record_id, verdict.target.record_id) != (source_id, target_id):
+            raise StorageInconsistency("a pair does not match its verdict")
+        return verdict.relation_id
 
     def verdict_ends(
         self, record_id: str, direction: Table, *, newest_first: bool = False
@@ -166,7 +197,7 @@ class JudgmentReader(PartitionRows):
     def promoted_on(self, run_date: str) -> int:
         """How many edges were promoted for a day."""
         body = self.body(self.keys.promoted(run_date))
-        return 0 if body is None else rows.unpack_u64(body)
+        return 0 if body is None else rows.PROMOTED.decode(body)
 
     # Links
 
@@ -191,13 +222,16 @@ class JudgmentReader(PartitionRows):
             raise StorageInconsistency("a link is not the same under both its ends")
 
     def link_between(self, one_id: str, other_id: str) -> StoredLink | None:
-        """The link of an unordered pair."""
+        """The link of an unordered pair, which lies under both ends."""
         body = self.body(self.keys.link(one_id, other_id))
-        return None if body is None else rows.LINK.decode(body)
+        if body != self.body(self.keys.link(other_id, one_id)):
+            raise StorageInconsistency("a link is not the same under both its ends")
+        return None if body is None else _link(body, one_id, other_id)
 
     def links_of(self, record_id: str) -> list[tuple[str, StoredLink]]:
         """A record's links, at most 16, each with its other end, in the order of creation of those."""
-        return [(uuid_text(key[-16:]), rows.LINK.decode(body)) for key, body in self._under(self.keys.links(record_id))]
+        found = ((uuid_text(key[-16:]), body) for key, body in self._under(self.keys.links(record_id)))
+        return [(other_id, _link(body, record_id, other_id)) for other_id, body in found]
 
     def links(self, record_id: str) -> int:
         """How many links a record has."""
@@ -206,3 +240,10 @@ class JudgmentReader(PartitionRows):
     def _under(self, prefix: bytes, *, reverse: bool = False) -> Iterator[tuple[bytes, bytes]]:
         for key, row in self.reader.scan(prefix, beyond(prefix), reverse=reverse):
             yield key, rows.unseal(key, row)
+
+
+def _link(body: bytes, one_id: str, other_id: str) -> StoredLink:
+    link = rows.LINK.decode(body)
+    if {link.source_id, link.target_id} != {one_id, other_id}:
+        raise StorageInconsistency("a row lies under a foreign key")
+    return link

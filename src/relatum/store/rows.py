@@ -20,7 +20,7 @@ from relatum.core.candidates import Candidate, Words
 from relatum.core.canonical import encode
 from relatum.core.changes import RecordEntry, RelationEntry
 from relatum.core.cursors import Checkpoint
-from relatum.core.digests import DIGEST_BYTES, store_key_digest
+from relatum.core.digests import DIGEST_BYTES, body_digest, store_key_digest
 from relatum.core.events import Event, Head
 from relatum.core.ids import Partition, Ref, uuid_bytes, uuid_text
 from relatum.core.kinds import REGISTRY, Kind
@@ -36,6 +36,7 @@ from relatum.errors import StorageInconsistency
 FORMAT_BYTE = 1
 STORE_KEY_BYTES = 32
 _UUID_BYTES = 16
+_BODY_DIGEST_BYTES = 16
 _SEAL = struct.Struct(">BI")
 _VERSION = struct.Struct(">Q32s")
 _HEADER = struct.Struct(">Q32sQ32s")
@@ -82,6 +83,31 @@ class Codec(Generic[T]):
             return self._decode(body)
         except (msgspec.DecodeError, ValueError, RecursionError) as error:
             raise StorageInconsistency("a stored row can't be decoded") from error
+
+
+class DigestedCodec(Codec[T]):
+    """Of rows that have no revisions, with which they could be compared: a body begins with the digest of its rest."""
+
+    def encode(self, value: T) -> bytes:
+        """The body of `value`."""
+        return _vouched(super().encode(value))
+
+    def decode(self, body: bytes) -> T:
+        """The value of a body. Raises StorageInconsistency where it isn't one, or was altered."""
+        return super().decode(_rest(body))
+
+
+def _vouched(rest: bytes) -> bytes:
+    """A body that begins with the digest of its rest."""
+    return body_digest(rest) + rest
+
+
+def _rest(body: bytes) -> bytes:
+    """The rest of such a body."""
+    rest = body[_BODY_DIGEST_BYTES:]
+    if body[:_BODY_DIGEST_BYTES] != body_digest(rest):
+        raise StorageInconsistency("a stored row does not match its digest")
+    return rest
 
 
 class Format(Struct, frozen=True):
@@ -147,12 +173,13 @@ RELATION_ENTRY: Codec[RelationEntry] = Codec(RelationEntry)
 RECORD_ENTRY: Codec[RecordEntry] = Codec(RecordEntry)
 CHECKPOINT: Codec[StoredCheckpoint] = Codec(StoredCheckpoint)
 CREDENTIAL: Codec[StoredCredential] = Codec(StoredCredential)
-STANDING: Codec[Standing] = Codec(Standing)
-CANDIDATE: Codec[Candidate] = Codec(Candidate)
-VERDICT: Codec[StoredVerdict] = Codec(StoredVerdict)
-WORDS: Codec[Words] = Codec(Words)
-LINK: Codec[StoredLink] = Codec(StoredLink)
-SUSPICION: Codec[Suspicion] = Codec(Suspicion)
+STANDING: Codec[Standing] = DigestedCodec(Standing)
+CANDIDATE: Codec[Candidate] = DigestedCodec(Candidate)
+VERDICT: Codec[StoredVerdict] = DigestedCodec(StoredVerdict)
+WORDS: Codec[Words] = DigestedCodec(Words)
+LINK: Codec[StoredLink] = DigestedCodec(StoredLink)
+SUSPICION: Codec[Suspicion] = DigestedCodec(Suspicion)
+PROMOTED: Codec[int] = DigestedCodec(int)
 
 
 class Version(NamedTuple):
@@ -267,15 +294,16 @@ class VerdictEnd(NamedTuple):
 
     def pack(self) -> bytes:
         """The body."""
-        return bytes([self.indexed]) + uuid_bytes(self.other_id) + self.kind.encode()
+        return _vouched(bytes([self.indexed]) + uuid_bytes(self.other_id) + self.kind.encode())
 
 
 def unpack_verdict_end(body: bytes) -> VerdictEnd:
     """The end of a body."""
-    kind = _KINDS.get(body[17:])
-    if kind is None or body[0] > 1:
+    rest = _rest(body)
+    kind = _KINDS.get(rest[17:])
+    if kind is None or rest[0] > 1:
         raise StorageInconsistency("a verdict's end can't be decoded")
-    return VerdictEnd(bool(body[0]), uuid_text(body[1:17]), kind)
+    return VerdictEnd(bool(rest[0]), uuid_text(rest[1:17]), kind)
 
 
 class CandidateEnd(NamedTuple):
@@ -286,14 +314,15 @@ class CandidateEnd(NamedTuple):
 
     def pack(self) -> bytes:
         """The body."""
-        return bytes([self.pending]) + uuid_bytes(self.other_id)
+        return _vouched(bytes([self.pending]) + uuid_bytes(self.other_id))
 
 
 def unpack_candidate_end(body: bytes) -> CandidateEnd:
     """The end of a body."""
-    if len(body) != 17 or body[0] > 1:
+    rest = _rest(body)
+    if len(rest) != 17 or rest[0] > 1:
         raise StorageInconsistency("a candidate's end can't be decoded")
-    return CandidateEnd(bool(body[0]), uuid_text(body[1:]))
+    return CandidateEnd(bool(rest[0]), uuid_text(rest[1:]))
 
 
 class Replaced(NamedTuple):
@@ -304,14 +333,15 @@ class Replaced(NamedTuple):
 
     def pack(self) -> bytes:
         """The body."""
-        return uuid_bytes(self.relation_id) + bytes([self.for_topic])
+        return _vouched(uuid_bytes(self.relation_id) + bytes([self.for_topic]))
 
 
 def unpack_replaced(body: bytes) -> Replaced:
     """The entry of a body."""
-    if len(body) != 17 or body[16] > 1:
+    rest = _rest(body)
+    if len(rest) != 17 or rest[16] > 1:
         raise StorageInconsistency("a replaced record's row can't be decoded")
-    return Replaced(uuid_text(body[:16]), bool(body[16]))
+    return Replaced(uuid_text(rest[:16]), bool(rest[16]))
 
 
 def pack_uuid(value: str) -> bytes:

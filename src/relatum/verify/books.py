@@ -27,6 +27,20 @@ _SUMMED: Final = {
     Table.RECEIPT,
     Table.CREDENTIAL,
     Table.CHECKPOINT_REVISION,
+    Table.STANDING,
+    Table.PINNED,
+    Table.REPLACED,
+    Table.CANDIDATE,
+    Table.CANDIDATE_STATUS,
+    Table.CANDIDATE_PAIR,
+    Table.CANDIDATE_END,
+    Table.VERDICT,
+    Table.VERDICT_PAIR,
+    Table.VERDICT_END,
+    Table.SWEPT,
+    Table.LINK,
+    Table.SUSPICION,
+    Table.PROMOTED,
 }
 """The tables that events imply row by row. All others are compared with one of these, or with the events themselves."""
 

@@ -14,7 +14,7 @@ from relatum.verify.history import Followed
 from relatum.verify.joining import compare, joined
 from relatum.verify.locate import locator
 from relatum.verify.objects import GROUPS
-from relatum.verify.tasks import Follow, ReadGroup, ReadJournal, Result, Task
+from relatum.verify.tasks import Follow, ReadGroup, ReadJournal, Remember, Result, Task
 from relatum.verify.tip import note_tip
 
 TakeIn = Callable[[Result], None]
@@ -22,14 +22,13 @@ TakeIn = Callable[[Result], None]
 
 
 class CutPartition:
-    """The pieces: each group of tables, each journal, and the events in stretches of `stretch_events`."""
+    """The pieces: each group of tables, each journal, what is remembered, and the events in stretches."""
 
     def __init__(self, books: Books, events: int, stretch_events: int) -> None:
         self.books = books
         self.events = events
-        # Credentials have no rows by revision: what an event made of one is known only to who has followed them all.
-        is_company = books.partition.project_id is None
-        self._stretch_events = events if is_company else stretch_events
+        self._stretch_events = stretch_events
+        self._remembered = True
         self._first_told: dict[Stream, int | None] = {}
         self._stretches: list[Followed] = []
 
@@ -51,6 +50,7 @@ class CutPartition:
             yield ReadGroup(prefix, group), self._take_in
         for stream in STREAM_BYTE:
             yield ReadJournal(prefix, stream), self._take_in_journal_of(stream)
+        yield Remember(prefix, self.events), self._take_in_remembered
         for behind in range(0, self.events, self._stretch_events):
             through = min(behind + self._stretch_events, self.events)
             yield Follow(prefix, behind, through), self._take_in_stretch
@@ -62,7 +62,9 @@ class CutPartition:
         except StorageInconsistency as error:
             self.books.find("head", f"what lies around the head can't be read: {error}")
             tip = None
-        compare(self.books, tip, joined(self.books, self._stretches), self._first_told, locator(view))
+        followed = joined(self.books, self._stretches)
+        if self._remembered:
+            compare(self.books, tip, followed, self._first_told, locator(view))
 
     def _take_in(self, result: Result) -> None:
         self.books.take_in(result.shares)
@@ -73,6 +75,10 @@ class CutPartition:
             self._first_told[stream] = result.first_told
 
         return take_in
+
+    def _take_in_remembered(self, result: Result) -> None:
+        self._take_in(result)
+        self._remembered = result.remembered
 
     def _take_in_stretch(self, result: Result) -> None:
         self._take_in(result)

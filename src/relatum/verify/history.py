@@ -21,7 +21,9 @@ from relatum.store import rows
 from relatum.store.keys import Table
 from relatum.store.partition import PartitionReader
 from relatum.verify.books import Books
+from relatum.verify.found import RevisionMissing, require
 from relatum.verify.implied import Implied
+from relatum.verify.remembered import Remembered
 from relatum.verify.scan import SEQUENCE_BYTES, Rows, behind, numbered
 
 
@@ -54,17 +56,22 @@ class Followed(Struct, frozen=True, kw_only=True):
 
 
 class History:
-    """The events of one partition, as far as they were followed from a place on."""
+    """The events of one partition, as far as they were followed from a place on.
 
-    def __init__(self, books: Books, place: Place = BEGINNING) -> None:
+    `remembered` goes with a walk from the beginning that nobody else follows for what has no revisions.
+    """
+
+    def __init__(self, books: Books, place: Place = BEGINNING, remembered: Remembered | None = None) -> None:
         self.place = self._start = place
         self.complete = True
         """Whether every event so far was there and led to what its receipt says."""
         self.ended = False
         """Whether an end of the stored events was met."""
         self.openings: list[Opening] = []
+        self._tables = books.tables
         self._events = books.tables[Table.EVENT]
         self._implied = Implied(books)
+        self._remembered = remembered
 
     def follow(self, reader: PartitionReader, through: int, room: int) -> None:
         """Follows at most `room` more events, none beyond the number `through`."""
@@ -95,6 +102,11 @@ class History:
             self._check(reader, sequence, event, body)
             at_millis = event.committed_at_millis
             self._implied.rows_of(event, reader)
+            if self._remembered is not None and self.complete:
+                self._remembered.rows_of(event)
+        except RevisionMissing as missing:
+            self.complete = False
+            self._tables[missing.table].find(f"event {sequence}: {missing}")
         except StorageInconsistency as error:
             self._broken(f"event {sequence}: {error}")
         self.place = Place(sequence, digests.event_digest(body), at_millis)
@@ -106,11 +118,11 @@ class History:
     def _check(self, reader: PartitionReader, sequence: int, event: Event, body: bytes) -> None:
         """The event itself, by the one before it."""
         before = self.place
-        _require(event.sequence == sequence, "it says that it is another one")
-        _require(event.previous == before.digest, "it does not follow from the event before it")
-        _require(event.partition == (reader.partition if sequence == 1 else None), "it names another partition")
-        _require(event.committed_at_millis >= before.at_millis, "it was committed before the event before it")
-        _require(rows.EVENT.encode(event) == body, "its bytes are not canonical")
+        require(event.sequence == sequence, "it says that it is another one")
+        require(event.previous == before.digest, "it does not follow from the event before it")
+        require(event.partition == (reader.partition if sequence == 1 else None), "it names another partition")
+        require(event.committed_at_millis >= before.at_millis, "it was committed before the event before it")
+        require(rows.EVENT.encode(event) == body, "its bytes are not canonical")
         for stream, journal_id in event.journal_ids.items():
             self.openings.append(Opening(sequence, stream, journal_id))
         if isinstance(event, CheckpointEvent):
@@ -129,11 +141,6 @@ def _check_saved(reader: PartitionReader, event: CheckpointEvent) -> None:
         if entry is None or entry.commit_sequence > event.sequence:
             raise StorageInconsistency("it saves a place that its journal had not come to")
         at = JournalHead(journal_id=tip.journal_id, sequence=place, prefix_digest=entry.prefix_digest)
-    _require(operation.cursor == journal.cursor(stream, at), "it saves a place that does not lie on its journal")
+    require(operation.cursor == journal.cursor(stream, at), "it saves a place that does not lie on its journal")
     back = isinstance(operation, Advance) and before is not None and before.cursor.sequence > place
-    _require(not back, "it advances backwards")
-
-
-def _require(holds: bool, message: str) -> None:
-    if not holds:
-        raise StorageInconsistency(message)
+    require(not back, "it advances backwards")

@@ -1,9 +1,9 @@
-"""The rows that an event implies, from the event and the state that it found.
+"""The rows that an event implies by itself, from the event and the revisions that it found.
 
-What lives here: `Implied`, which is given the events of a partition in order and enters what each of them must have
-left into the audits. It uses the pure core and the makers of keys and rows, and not `store.projection`, which wrote the
-rows: a fault there would agree with itself. What must not: a look at the rows that are about to be implied. The state
-that an event found is the revision before, which an earlier event has implied.
+What lives here: `Implied`, which is given events of a partition in order, from any of them on, and enters what each
+must have left into the audits. It uses the pure core and the makers of keys and rows, and not `store.projection`, which
+wrote the rows: a fault there would agree with itself. What must not: a look at the rows that are about to be implied;
+and whatever depends on more than revisions, which is left to `remembered.py`.
 
 A new family of events gets its branch here; the type checker says so. StorageInconsistency is raised where an event
 does not lead to what its own receipt says.
@@ -11,29 +11,31 @@ does not lead to what its own receipt says.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import assert_never
 
 from relatum.core import digests, journal, transitions
+from relatum.core.candidates import Orphaned
 from relatum.core.canonical import encode
 from relatum.core.changes import RecordChange, RelationChange
-from relatum.core.commands import AssertRelation
-from relatum.core.cursors import Checkpoint
 from relatum.core.events import (
     ActivationEvent,
     CheckpointEvent,
     CredentialEvent,
-    CredentialIssued,
     Event,
+    JudgmentEvent,
+    LinkEvent,
     RecordCreated,
     RecordDerived,
     RecordEvent,
+    RecordSaved,
     RelationEvent,
+    StaleMarked,
+    StandingSet,
 )
-from relatum.core.ids import Ref
-from relatum.core.receipts import Family
+from relatum.core.parts import receipt_family, receipt_of, relation_part
 from relatum.core.records import RecordMeta
-from relatum.core.relations import RelationInput, StoredRelation
+from relatum.core.state import RecordVersion
+from relatum.core.stored_judgments import SweepRun
 from relatum.core.streams import RECORDS, RELATIONS, Stream
 from relatum.errors import StorageInconsistency
 from relatum.store import rows
@@ -41,17 +43,23 @@ from relatum.store.keys import Table, Use
 from relatum.store.partition import PartitionReader
 from relatum.verify import receipts
 from relatum.verify.books import Books
+from relatum.verify.found import RevisionMissing, checkpoint_before, record_at, relation_at, require
 from relatum.verify.journals import fact
+from relatum.verify.receipts import named
+from relatum.verify.relations import RelationRows
+from relatum.verify.words import check_said
+
+Changes = list[RecordChange | RelationChange]
+"""What the streams tell of an event, in order."""
 
 
 class Implied:
-    """What the events of one partition imply."""
+    """What events of one partition imply."""
 
     def __init__(self, books: Books) -> None:
         self._audits = books.tables
         self._told = books.told
-        self._credentials: dict[str, bytes] = {}
-        """Of a company, as the events so far left them: they have no rows by revision to look into."""
+        self._relations = RelationRows(books.tables)
 
     def rows_of(self, event: Event, reader: PartitionReader) -> None:
         """Enters the rows of the next event. `reader` shows at least what the events before it left."""
@@ -60,118 +68,108 @@ class Implied:
                 self._record(event, reader)
             case RelationEvent():
                 self._relation(event, reader)
+            case JudgmentEvent():
+                self._judgment(event, reader)
+            case LinkEvent():
+                digest = digests.link_command_digest(event.operation)
+                self._receipt(event, reader, event.receipt.idempotency_key, digest)
             case CheckpointEvent():
                 self._checkpoint(event, reader)
-            case CredentialEvent():
-                self._credential(event, reader)
-            case ActivationEvent():
-                pass  # the walk notes which journal it opens, as of any event that names one
+            case CredentialEvent() | ActivationEvent():
+                pass  # the one is remembered; of the other the walk notes which journal it opens
             case _:
                 assert_never(event)
 
     def _record(self, event: RecordEvent, reader: PartitionReader) -> None:
+        after = self._record_after(event, reader)
+        receipt = receipts.record_receipt(reader.workspace_id, event, after.meta.revision, after.digest)
+        require(event.receipt == receipt, "a record's event does not lead to what its receipt says")
+        self._receipt(event, reader, receipt.idempotency_key, receipt.command_digest)
+        self._tells(event, [journal.record_change(receipt), *self._consequences(event, reader)])
+
+    def _record_after(self, event: RecordEvent, reader: PartitionReader) -> RecordVersion:
+        """The record that an event leaves; its row if it is a new revision."""
+        operation, record_id = event.operation, event.record_id
+        if not isinstance(operation, RecordCreated | RecordSaved | RecordDerived):
+            require(operation.record_id == record_id, "a record's event is about another record")
+        if isinstance(operation, StandingSet | StaleMarked):
+            found = record_at(reader, record_id, event.sequence)
+            expected = found.meta.revision if isinstance(operation, StaleMarked) else operation.expected_revision
+            require(found.meta.revision == expected, "a standing's event is about another revision")
+            return found
         before = _record_before(event, reader)
-        after = transitions.record_after(
-            before, event.operation, event.record_id, event.committed_at_millis, event.author
-        )
+        after = transitions.record_after(before, operation, record_id, event.committed_at_millis, event.author)
         canonical = encode(after)
         digest = digests.record_digest(canonical)
-        receipt = receipts.record_receipt(reader.workspace_id, event, after.revision, digest)
-        _require(event.receipt == receipt, "a record's event does not lead to what its receipt says")
         version = rows.Version(event.sequence, digest, canonical).pack()
-        self._imply(Table.RECORD_REVISION, event, reader.keys.record_revision(after.record_id, after.revision), version)
-        if isinstance(event.operation, RecordDerived):
-            self._uses(
-                event, reader, after.record_id, ((Use.DERIVED, one) for one in event.operation.derivation.sources)
-            )
-        self._receipt("record", event, reader, receipt.idempotency_key, receipt.command_digest)
-        self._tells(event, RECORDS, journal.record_change(receipt))
+        self._imply(Table.RECORD_REVISION, event, reader.keys.record_revision(record_id, after.revision), version)
+        if isinstance(operation, RecordDerived):
+            sources = ((Use.DERIVED, one) for one in operation.derivation.sources)
+            self._relations.uses(event, reader, record_id, sources)
+        return RecordVersion(after, digest, event.sequence, len(canonical))
 
     def _relation(self, event: RelationEvent, reader: PartitionReader) -> None:
-        before = _relation_before(event, reader)
-        after = transitions.relation_after(
-            before, event.operation, event.relation_id, event.committed_at_millis, event.author
-        )
-        canonical = encode(after)
-        digest = digests.relation_digest(canonical)
-        receipt = receipts.relation_receipt(reader.workspace_id, event, after.revision, digest)
-        _require(event.receipt == receipt, "a relation's event does not lead to what its receipt says")
-        version = rows.Version(event.sequence, digest, canonical).pack()
-        key = reader.keys.relation_revision(after.relation_id, after.revision)
-        self._imply(Table.RELATION_REVISION, event, key, version)
-        if before is None:
-            self._uses(event, reader, after.relation_id, _uses_of(after.input))
-        if after.indexed != (before is not None and before.indexed):
-            self._index(event, reader, after)
-        self._receipt("relation", event, reader, receipt.idempotency_key, receipt.command_digest)
-        self._tells(event, RELATIONS, journal.relation_change(receipt, after.input))
+        own, command = relation_part(event, event.relation_id), named(event)
+        assert own is not None, "a relation's event is about its relation"
+        change = self._relations.imply(event, reader, own, command)
+        self._receipt(event, reader, *command)
+        self._tells(event, [change, *self._consequences(event, reader)])
 
-    def _index(self, event: RelationEvent, reader: PartitionReader, after: StoredRelation) -> None:
-        """The two entries of a relation that has become indexed, or no longer is."""
-        given, own, keys = after.input, after.relation_id, reader.keys
-        for table, end, other in (
-            (Table.OUTGOING, given.source, given.target),
-            (Table.INCOMING, given.target, given.source),
-        ):
-            audit = self._audits[table]
-            enter = audit.imply if after.indexed else audit.revoke
-            key = keys.adjacency_entry(table, end.record_id, end.revision, own)
-            enter(event.sequence, key, rows.pack_adjacency(given.kind, other))
+    def _judgment(self, event: JudgmentEvent, reader: PartitionReader) -> None:
+        changes = self._consequences(event, reader)
+        _check_judgment_receipts(event, reader)
+        if event.consequences is not None and event.consequences.words is not None:
+            check_said(event, reader, self._audits[Table.WORDS])
+        if isinstance(event.operation, SweepRun):
+            orphans = event.consequences.candidates if event.consequences else ()
+            operations = [one.operation_id for one in orphans if isinstance(one, Orphaned)]
+            for target_id in (event.operation.run_id, *operations):
+                self._imply(Table.SWEPT, event, reader.keys.swept(target_id), rows.pack_u64(event.sequence))
+        self._receipt(event, reader, *named(event))
+        self._tells(event, changes)
 
-    def _uses(self, event: Event, reader: PartitionReader, dependent_id: str, uses: Iterable[tuple[Use, Ref]]) -> None:
-        """What a derived record or a relation depends on. One that is used twice in one way has one row."""
-        found = {reader.keys.dependent(ref.record_id, use, dependent_id): ref.revision for use, ref in uses}
-        for key, revision in found.items():
-            self._imply(Table.DEPENDENT, event, key, rows.pack_u64(revision))
+    def _consequences(self, event: RecordEvent | RelationEvent | JudgmentEvent, reader: PartitionReader) -> Changes:
+        """The rows of what an event brought about besides its own, as far as they follow from it."""
+        given, receipt, command = event.consequences, receipt_of(event), named(event)
+        if given is None:
+            return []
+        changes: Changes = [self._relations.imply(event, reader, part, command) for part in given.relations]
+        for one in given.standings:
+            if receipt is None:
+                raise StorageInconsistency("a refused command has changed a standing")
+            version = record_at(reader, one.record_id, event.sequence)
+            changes.append(journal.standing_change(one.action, version, receipt))
+        return changes
 
     def _checkpoint(self, event: CheckpointEvent, reader: PartitionReader) -> None:
-        before = _checkpoint_before(event, reader)
+        before = checkpoint_before(reader, event)
         stream, command, subject_id = event.stream, event.command, event.author.subject_id
         after = transitions.checkpoint_after(
             reader.workspace_id, stream, before, command, event.committed_at_millis, event.author
         )
         digest = digests.checkpoint_command_digest(stream, command)
         receipt = receipts.checkpoint_receipt(reader.workspace_id, event, before, after)
-        _require(
+        require(
             event.receipt == receipt and event.command_digest == digest,
             "a checkpoint's event does not lead to what its receipt says",
         )
         row = rows.CHECKPOINT.encode(rows.StoredCheckpoint(sequence=event.sequence, checkpoint=after))
         key = reader.keys.checkpoint_revision(stream, subject_id, after.consumer_id, after.revision)
         self._imply(Table.CHECKPOINT_REVISION, event, key, row)
-        self._receipt("checkpoint", event, reader, command.idempotency_key, digest)
+        self._receipt(event, reader, command.idempotency_key, digest)
 
-    def _credential(self, event: CredentialEvent, reader: PartitionReader) -> None:
-        operation, held = event.operation, self._credentials
-        credential_id = operation.credential_id
-        before = held.get(credential_id)
-        issued = isinstance(operation, CredentialIssued)
-        _require(issued == (before is None), "a credential's event does not follow from the ones before it")
-        after = rows.CREDENTIAL.encode(
-            transitions.credential_after(
-                None if before is None else rows.CREDENTIAL.decode(before),
-                operation,
-                reader.partition.company_id,
-                event.committed_at_millis,
-                event.author,
-            )
-        )
-        key, audit = reader.keys.credential(credential_id), self._audits[Table.CREDENTIAL]
-        if before is not None:
-            audit.revoke(event.sequence, key, before)
-        audit.imply(event.sequence, key, after)
-        held[credential_id] = after
-
-    def _receipt(
-        self, family: Family, event: Event, reader: PartitionReader, idempotency_key: str, command_digest: str
-    ) -> None:
-        key = reader.keys.receipt(family, event.author.subject_id, idempotency_key)
+    def _receipt(self, event: Event, reader: PartitionReader, idempotency_key: str, command_digest: str) -> None:
+        key = reader.keys.receipt(receipt_family(event), event.author.subject_id, idempotency_key)
         self._imply(Table.RECEIPT, event, key, rows.ReceiptPointer(event.sequence, command_digest).pack())
 
-    def _tells(self, event: RecordEvent | RelationEvent, stream: Stream, change: RecordChange | RelationChange) -> None:
-        """The entry of a stream that an event makes."""
-        _require(len(event.nonces) == 1, "an event that enters a stream has another number of nonces than one")
-        self._told[stream].imply(event.sequence, b"", fact(event.sequence, event.nonces[0], change))
+    def _tells(self, event: Event, changes: Changes) -> None:
+        """The entries of the streams that an event makes, with a nonce for each."""
+        require(len(event.nonces) == len(changes), "an event has another number of nonces than of entries")
+        places: dict[Stream, int] = {RECORDS: 0, RELATIONS: 0}
+        for nonce, change in zip(event.nonces, changes, strict=True):
+            stream: Stream = RELATIONS if isinstance(change, RelationChange) else RECORDS
+            self._told[stream].imply(event.sequence, b"", fact(event.sequence, places[stream], nonce, change))
+            places[stream] += 1
 
     def _imply(self, table: Table, event: Event, key: bytes, body: bytes) -> None:
         self._audits[table].imply(event.sequence, key, body)
@@ -179,46 +177,32 @@ class Implied:
 
 def _record_before(event: RecordEvent, reader: PartitionReader) -> RecordMeta | None:
     operation = event.operation
-    if isinstance(operation, RecordCreated | RecordDerived):
+    if isinstance(operation, RecordCreated | RecordSaved | RecordDerived | StaleMarked):
         return None
-    _require(operation.record_id == event.record_id, "a record's event is about another record")
     found = reader.record_revision(event.record_id, operation.expected_revision)
     if found is None:
-        raise StorageInconsistency("the revision that a record's event found is missing")
+        raise RevisionMissing(Table.RECORD_REVISION, "the revision that it found is missing")
     return found.meta
 
 
-def _relation_before(event: RelationEvent, reader: PartitionReader) -> StoredRelation | None:
-    operation = event.operation
-    if isinstance(operation, AssertRelation):
-        return None
-    _require(operation.relation_id == event.relation_id, "a relation's event is about another relation")
-    found = reader.relation_revision(event.relation_id, operation.expected_revision)
-    if found is None:
-        raise StorageInconsistency("the revision that a relation's event found is missing")
-    return found.relation
+def _check_judgment_receipts(event: JudgmentEvent, reader: PartitionReader) -> None:
+    """A verdict is answered with the receipt of its relation, unless it was refused; what else there is, with its own.
 
-
-def _uses_of(given: RelationInput) -> Iterable[tuple[Use, Ref]]:
-    yield Use.SOURCE, given.source
-    yield Use.TARGET, given.target
-    for ref in given.evidence_sources:
-        yield Use.EVIDENCE, ref
-
-
-def _checkpoint_before(event: CheckpointEvent, reader: PartitionReader) -> Checkpoint | None:
-    command = event.command
-    if command.expected_revision == 0:
-        return None
-    key = reader.keys.checkpoint_revision(
-        event.stream, event.author.subject_id, command.consumer_id, command.expected_revision
+    The relation is the one that was asserted, as the last part of what the verdict did, or one from before.
+    """
+    own = receipts.judgment_receipt(reader.workspace_id, event)
+    require(event.judgment_receipt == own, "a judgment's event does not lead to what its receipt says")
+    refused = getattr(event.operation, "refused", None) is not None
+    require(
+        (event.receipt is None) == (refused or own is not None) and not (refused and event.consequences is not None),
+        "a verdict's event does not say what became of it",
     )
-    found = reader.stored_checkpoint(key)
-    if found is None:
-        raise StorageInconsistency("the revision that a checkpoint's event found is missing")
-    return found.checkpoint
-
-
-def _require(agreed: bool, message: str) -> None:
-    if not agreed:
-        raise StorageInconsistency(message)
+    if event.receipt is None:
+        return
+    parts = event.consequences.relations if event.consequences else ()
+    if parts:
+        expected = parts[-1].receipt
+    else:
+        found = relation_at(reader, event.receipt.relation_id, event.sequence)
+        expected = receipts.repeated_receipt(reader.workspace_id, event, event.receipt, found)
+    require(event.receipt == expected, "a verdict's event does not lead to what its receipt says")

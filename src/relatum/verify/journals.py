@@ -14,12 +14,12 @@ from relatum.errors import StorageInconsistency
 from relatum.store.keys import STREAM_BYTE
 from relatum.store.partition import PartitionReader, decode_entry
 from relatum.verify.books import Books
-from relatum.verify.scan import SEQUENCE_BYTES, Rows, behind, numbered
+from relatum.verify.scan import SEQUENCE_BYTES, Rows, numbered
 
 
-def fact(commit_sequence: int, nonce: bytes, change: RecordChange | RelationChange) -> bytes:
-    """What an entry tells: which event, with which nonce, what change."""
-    return numbered(commit_sequence) + nonce + encode(change)
+def fact(commit_sequence: int, place: int, nonce: bytes, change: RecordChange | RelationChange) -> bytes:
+    """What an entry tells: which event, at which place among its entries, with which nonce, what change."""
+    return numbered(commit_sequence) + numbered(place) + nonce + encode(change)
 
 
 class JournalWalk:
@@ -35,19 +35,22 @@ class JournalWalk:
         self._audit = books.journals[stream]
         self._told = books.told[stream]
         self._tip: JournalHead | None = None
+        self._start = b""
         self._last_event = 0
+        self._place = 0
+        """Among the entries of that event."""
 
     def read(self, reader: PartitionReader, room: int) -> None:
         """Reads at most `room` more entries; at the end, they must have led to the tip that `reader` shows."""
         tip = _tip_of(reader, self._stream)
         if self._tip is None and tip is not None:
             self._tip = journal.opened(self._workspace_id, self._stream, tip.journal_id)
-        sequence = 0 if self._tip is None else self._tip.sequence
-        entries = Rows(self._audit, reader.reader, behind(sequence))
+        entries = Rows(self._audit, reader.reader, self._start)
         while not entries.ended and entries.passed < room:
             self._take(entries)
         self.ended = entries.ended
-        entries.close(STREAM_BYTE[self._stream] + behind(0 if self._tip is None else self._tip.sequence))
+        self._start = entries.rest[len(STREAM_BYTE[self._stream]) :]  # a place is passed once, whatever lies there
+        entries.close(entries.rest)
         if self.ended and self._audit.complete and self._tip != tip:
             self._find("the tip that the head names is not the last entry")
 
@@ -78,10 +81,11 @@ class JournalWalk:
         entry = decode_entry(self._stream, body)
         change = entry.change
         after = journal.extended(self._workspace_id, self._stream, tip, entry.nonce, change)
-        self._told.read(1, digests.row_number(fact(entry.commit_sequence, entry.nonce, change)))
+        self._place = self._place + 1 if entry.commit_sequence == self._last_event else 0
+        self._told.read(1, digests.row_number(fact(entry.commit_sequence, self._place, entry.nonce, change)))
         if after.sequence == sequence and after.prefix_digest != entry.prefix_digest:
             self._find(f"entry {sequence} does not follow from the one before it")
-        if entry.commit_sequence <= self._last_event:
+        if entry.commit_sequence < self._last_event:
             self._find(f"entry {sequence} tells an event that lies before that of the entry before it")
         if encode(entry) != body:
             self._find(f"entry {sequence}: its bytes are not canonical")

@@ -13,12 +13,15 @@ from typing import Final
 
 from relatum.core import digests
 from relatum.core.ids import uuid_text
+from relatum.core.records import Payload
 from relatum.store import keys, rows
 from relatum.store.keys import Table
 from relatum.store.view import store_body
 from relatum.verify.group import Group, Site
-from relatum.verify.records import check_record
+from relatum.verify.records import check_record, said_of, wanted_topic
+from relatum.verify.scan import SEQUENCE_BYTES
 from relatum.verify.versions import check_versions
+from relatum.verify.words import check_words
 
 UUID_BYTES: Final = 16
 DIGEST_HEAD_BYTES: Final = 16
@@ -44,21 +47,37 @@ def _receipt(site: Site, own: bytes) -> None:
         site.find(Table.RECEIPT_WITNESS, f"the witness of the key {own.hex()} names another event")
 
 
-def _dependents(site: Site, own: bytes) -> None:
-    """Everything that uses one record; which are the right ones, the sum tells."""
-    (dependents,) = site.tables
-    dependents.skip(own)
+def _summed(site: Site, own: bytes) -> None:
+    """Which are the right rows, the sum tells."""
+    (table,) = site.tables
+    table.skip(own)
 
 
 def _topic(site: Site, own: bytes) -> None:
-    """A slot is held by a record that is there and asks for it."""
+    """A slot is held by a record that is there and current, and asks for it."""
     (topics,) = site.tables
     holder = topics.take(own)
-    version = None if holder is None else site.reader.record(rows.unpack_uuid(holder))
-    payload = None if version is None or version.meta.state == "deleted" else site.reader.payload(version.meta)
-    topic = None if payload is None else payload.topic_key
+    record_id = None if holder is None else rows.unpack_uuid(holder)
+    payload = None if record_id is None else _content(site, record_id)
+    topic = None if payload is None or record_id is None else wanted_topic(site.reader, record_id, payload)
     if topic is None or digests.topic_key(topic) != own:
         site.find(Table.TOPIC, f"the slot {own.hex()} is held by a record that does not ask for it")
+
+
+def _fact(site: Site, own: bytes) -> None:
+    """A record is listed under a fact that its content names, with the digest of what it says."""
+    (facts,) = site.tables
+    said = facts.take(own)
+    payload = _content(site, uuid_text(own[DIGEST_HEAD_BYTES:]))
+    fact = None if payload is None else payload.fact_key
+    if payload is None or fact is None or (digests.fact_key(fact), said_of(payload)) != (own[:DIGEST_HEAD_BYTES], said):
+        site.find(Table.FACT, f"the row {own.hex()} lists a record that does not say this of the fact")
+
+
+def _content(site: Site, record_id: str) -> Payload | None:
+    """The content of a record; None where it was erased, or there is no record."""
+    version = site.reader.record(record_id)
+    return None if version is None or version.meta.state == "deleted" else site.reader.payload(version.meta)
 
 
 def _credential(site: Site, own: bytes) -> None:
@@ -79,12 +98,32 @@ RECORD_TABLES: Final = (
     Table.OUTGOING,
     Table.INCOMING,
 )
+JUDGMENT_TABLES: Final = (
+    Table.STANDING,
+    Table.PINNED,
+    Table.REPLACED,
+    Table.CANDIDATE,
+    Table.CANDIDATE_STATUS,
+    Table.CANDIDATE_PAIR,
+    Table.CANDIDATE_END,
+    Table.VERDICT,
+    Table.VERDICT_PAIR,
+    Table.VERDICT_END,
+    Table.SWEPT,
+    Table.LINK,
+    Table.SUSPICION,
+    Table.PROMOTED,
+)
+"""Tables whose rows events imply one by one, and nothing else."""
 GROUPS: Final = (
     Group(RECORD_TABLES, UUID_BYTES, check_record),
     Group((Table.RELATION, Table.RELATION_REVISION), UUID_BYTES, _relation),
-    Group((Table.DEPENDENT,), UUID_BYTES, _dependents),
+    Group((Table.DEPENDENT,), UUID_BYTES, _summed),
     Group((Table.RECEIPT, Table.RECEIPT_WITNESS), DIGEST_HEAD_BYTES, _receipt),
     Group((Table.TOPIC,), DIGEST_HEAD_BYTES, _topic),
     Group((Table.CREDENTIAL,), UUID_BYTES, _credential),
     Group((Table.CHECKPOINT, Table.CHECKPOINT_REVISION), 1 + DIGEST_HEAD_BYTES, _checkpoint),
+    Group((Table.FACT,), DIGEST_HEAD_BYTES + UUID_BYTES, _fact),
+    Group((Table.WORDS,), SEQUENCE_BYTES, check_words),
+    *(Group((table,), 0, _summed) for table in JUDGMENT_TABLES),
 )

@@ -24,6 +24,7 @@ from relatum.verify.joining import Locate, compare
 from relatum.verify.journals import JournalWalk
 from relatum.verify.objects import GROUPS
 from relatum.verify.places import TakeView
+from relatum.verify.remembered import Remembered
 from relatum.verify.scan import END
 from relatum.verify.tip import note_tip
 
@@ -42,7 +43,7 @@ class PartitionCheck:
         self._step_rows = step_rows
         self._locate = locate
         self._journals = {stream: JournalWalk(books, stream) for stream in STREAM_BYTE}
-        self._history = History(books)
+        self._history = History(books, remembered=Remembered(books))
 
     @property
     def rows(self) -> int:

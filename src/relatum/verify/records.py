@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 from relatum.core import digests
 from relatum.core.ids import uuid_text
-from relatum.core.records import Proof, RecordMeta
+from relatum.core.records import Payload, Proof, RecordMeta
 from relatum.store import rows
 from relatum.store.keys import Table
+from relatum.store.partition import PartitionReader
 from relatum.verify.group import Site
 from relatum.verify.scan import Rows
 from relatum.verify.versions import check_current, revision_of
@@ -20,18 +21,19 @@ def check_record(site: Site, own: bytes) -> None:
     found = current.take(own)
     number, newest, meta = 0, None, None
     contents = _Contents([], [])
-    topic: str | None = None
+    content: Payload | None = None
     while revisions.rest.startswith(own):
         end, newest = revisions.rest, revisions.body
         number = revision_of(site, Table.RECORD_REVISION, own, number + 1, end)
         _check_header(site, end, headers, outgoing, incoming)
         meta = rows.RECORD.decode(rows.unpack_version(newest).canonical)
-        topic = _check_payload(site, end, payloads, meta, contents, topic)
+        content = _check_payload(site, end, payloads, meta, contents, content)
         revisions.next()
     check_current(site, Table.RECORD, own, found, newest)
     if meta is not None:
         _check_contents(site, contents, meta)
-        _check_topic(site, own, topic, meta)
+        if content is not None and meta.state != "deleted":
+            _check_listed(site, own, content)
 
 
 class _Contents(NamedTuple):
@@ -62,12 +64,12 @@ def _entries(entries: Rows, end: bytes) -> tuple[int, int]:
 
 
 def _check_payload(
-    site: Site, end: bytes, payloads: Rows, meta: RecordMeta, contents: _Contents, topic: str | None
-) -> str | None:
-    """The erasable row of a revision that brought one, against what is kept of it; the topic asked for from then on."""
+    site: Site, end: bytes, payloads: Rows, meta: RecordMeta, contents: _Contents, content: Payload | None
+) -> Payload | None:
+    """The erasable row of a revision that brought one, against what is kept of it; the content from then on."""
     proof = _proof(meta)
     if proof is None:
-        return topic
+        return content
     body = payloads.take(end)
     if body is None:
         contents.missing.append(end)
@@ -77,7 +79,7 @@ def _check_payload(
         site.find(Table.PAYLOAD, f"the payload of {end.hex()} does not match the digest that its record keeps")
         return None
     payload = rows.PAYLOAD.decode(body).payload
-    return topic if payload is None else payload.topic_key
+    return content if payload is None else payload
 
 
 def _proof(meta: RecordMeta) -> Proof | None:
@@ -97,9 +99,25 @@ def _check_contents(site: Site, contents: _Contents, newest: RecordMeta) -> None
             site.find(Table.PAYLOAD, f"the payload of {end.hex()} is missing")
 
 
-def _check_topic(site: Site, own: bytes, topic: str | None, newest: RecordMeta) -> None:
-    """The slot that a record asks for is held by it."""
-    if topic is None or newest.state == "deleted":
-        return
-    if site.reader.body(site.reader.keys.topic(topic)) != own:
-        site.find(Table.TOPIC, f"the slot of the record {uuid_text(own)} is not held by it")
+def _check_listed(site: Site, own: bytes, content: Payload) -> None:
+    """The slot that a record asks for is held by it, and it is listed under the fact that it says something of."""
+    reader, record_id = site.reader, uuid_text(own)
+    topic = wanted_topic(reader, record_id, content)
+    if topic is not None and reader.body(reader.keys.topic(topic)) != own:
+        site.find(Table.TOPIC, f"the slot of the record {record_id} is not held by it")
+    fact = content.fact_key
+    if fact is not None and reader.body(reader.keys.fact(fact, record_id)) != said_of(content):
+        site.find(Table.FACT, f"the record {record_id} is not listed with what it says of its fact")
+
+
+def wanted_topic(reader: PartitionReader, record_id: str, content: Payload) -> str | None:
+    """The topic slot that a record asks for: that of its content, while it is current."""
+    if content.topic_key is None or reader.standing(record_id).state != "current":
+        return None
+    return content.topic_key
+
+
+def said_of(content: Payload) -> bytes:
+    """What a record says of its fact."""
+    origin = content.provenance
+    return digests.said_digest(content.content, None if origin is None else origin.source_hash)

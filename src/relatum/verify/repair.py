@@ -1,8 +1,9 @@
 """The repair of derived rows: those that are not what events and payloads lead to are put right.
 
 What lives here: which families may be repaired, and `rebuild_indexes`. What must not: a repair of anything that
-something else is derived from, or that proves something: events, payloads, revisions, receipts, journals, heads and the
-position are never written, whatever is wrong with them.
+something else is derived from, or that proves something: events, payloads, words, revisions, receipts, journals, heads
+and the position are never written, whatever is wrong with them; nor is the one row that says what a standing, a
+candidate, a verdict, a link or a count of promotions is.
 
 What always holds: whoever calls this has verified the store before and kept a copy of it. Rows are written in batches
 that are durable one by one; a repair that was interrupted is begun again.
@@ -41,6 +42,15 @@ TABLES: Final = (
     Table.TOPIC,
     Table.CREDENTIAL,
     Table.CHECKPOINT,
+    Table.PINNED,
+    Table.REPLACED,
+    Table.CANDIDATE_STATUS,
+    Table.CANDIDATE_PAIR,
+    Table.CANDIDATE_END,
+    Table.VERDICT_PAIR,
+    Table.VERDICT_END,
+    Table.SWEPT,
+    Table.FACT,
 )
 STORE_TABLES: Final = (StoreTable.COMPANY, StoreTable.CREDENTIAL_COMPANY, StoreTable.WORKSPACE)
 FAMILIES: Final = frozenset(table.name.lower() for table in (*TABLES, *STORE_TABLES))

@@ -12,6 +12,7 @@ from contextlib import nullcontext
 from typing import Final, assert_never
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from relatum.core import digests
 from relatum.core.streams import Stream
@@ -29,6 +30,7 @@ from relatum.verify.locate import locator
 from relatum.verify.objects import GROUPS
 from relatum.verify.partition import PartitionCheck
 from relatum.verify.places import partition_at
+from relatum.verify.remembered import Remembered
 from relatum.verify.report import Finding
 from relatum.verify.scan import END
 
@@ -63,7 +65,14 @@ class Follow(Struct, frozen=True, tag=True):
     through: int
 
 
-Piece = ReadGroup | ReadJournal | Follow
+class Remember(Struct, frozen=True, tag=True):
+    """What has no revisions, followed through all events of a partition up to a number."""
+
+    prefix: bytes
+    through: int
+
+
+Piece = ReadGroup | ReadJournal | Follow | Remember
 Task = WholePartitions | Piece
 
 
@@ -76,6 +85,8 @@ class Result(Struct, frozen=True, kw_only=True, omit_defaults=True):
     shares: dict[str, Share] = {}
     first_told: int | None = None
     followed: Followed | None = None
+    remembered: bool = True
+    """Whether every event followed from those before it, as far as what has no revisions goes."""
 
 
 def done(task: Task, view: Reader) -> Result:
@@ -86,16 +97,10 @@ def done(task: Task, view: Reader) -> Result:
             censuses = _verified(task, view, findings)
             families = {name: (census.rows, census.total_bytes) for name, census in censuses.items()}
             return Result(named=tuple(findings.named), by_family=findings.by_family, families=families)
-        case ReadGroup() | ReadJournal() | Follow():
+        case ReadGroup() | ReadJournal() | Follow() | Remember():
             books = Books(partition_at(view, task.prefix), findings, censused=True)
-            first_told, followed = _read(task, books, PartitionReader(view, books.partition))
-            return Result(
-                named=tuple(findings.named),
-                by_family=findings.by_family,
-                shares=books.shares(),
-                first_told=first_told,
-                followed=followed,
-            )
+            found = _read(task, books, PartitionReader(view, books.partition))
+            return replace(found, named=tuple(findings.named), by_family=findings.by_family, shares=books.shares())
         case _:
             assert_never(task)
 
@@ -111,20 +116,22 @@ def _verified(task: WholePartitions, view: Reader, findings: Findings) -> Census
     return censuses
 
 
-def _read(task: Piece, books: Books, reader: PartitionReader) -> tuple[int | None, Followed | None]:
+def _read(task: Piece, books: Books, reader: PartitionReader) -> Result:
     match task:
         case ReadGroup():
             start = b""
             while start != END:
                 start = read_slice(GROUPS[task.group], reader, books.tables, start, STEP_ROWS)
-            return None, None
+            return Result()
         case ReadJournal():
             entries = JournalWalk(books, task.stream)
             while not entries.ended:
                 entries.read(reader, STEP_ROWS)
-            return entries.first_event, None
+            return Result(first_told=entries.first_event)
         case Follow():
-            return None, _followed(task, books, reader)
+            return Result(followed=_followed(task, books, reader))
+        case Remember():
+            return Result(remembered=_remember(task, books, reader))
         case _:
             assert_never(task)
 
@@ -134,6 +141,24 @@ def _followed(task: Follow, books: Books, reader: PartitionReader) -> Followed:
     history = History(books, start)
     history.follow(reader, task.through, task.through - task.behind)
     return history.followed()
+
+
+def _remember(task: Remember, books: Books, reader: PartitionReader) -> bool:
+    """Stops at the first event that can't be read, which whoever follows the events tells, or that does not follow."""
+    remembered = Remembered(books)
+    for sequence in range(1, task.through + 1):
+        try:
+            event = reader.event(sequence)
+        except StorageInconsistency:
+            event = None
+        if event is None:
+            return False
+        try:
+            remembered.rows_of(event)
+        except StorageInconsistency as error:
+            books.find("event", f"event {sequence}: {error}")
+            return False
+    return True
 
 
 def _place_behind(sequence: int, books: Books, reader: PartitionReader) -> Place:

@@ -7,7 +7,7 @@ from typing import Final
 from relatum.store.keys import Table
 from relatum.verify.group import Site
 
-_REVISION_BYTES: Final = 8
+REVISION_BYTES: Final = 8
 
 
 def check_versions(site: Site, own: bytes, table: Table, by_revision: Table) -> None:
@@ -24,9 +24,9 @@ def check_versions(site: Site, own: bytes, table: Table, by_revision: Table) -> 
 
 def revision_of(site: Site, by_revision: Table, own: bytes, expected: int, rest: bytes) -> int:
     """The revision of a row, which must be the expected one."""
-    if rest != own + expected.to_bytes(_REVISION_BYTES, "big"):
+    if rest != own + expected.to_bytes(REVISION_BYTES, "big"):
         site.find(by_revision, f"revision {expected} of {own.hex()} is missing")
-    return int.from_bytes(rest[-_REVISION_BYTES:], "big")
+    return int.from_bytes(rest[-REVISION_BYTES:], "big")
 
 
 def check_current(site: Site, table: Table, own: bytes, current: bytes | None, newest: bytes | None) -> None:

@@ -45,7 +45,7 @@ from relatum.core.stored_judgments import (
     VerdictGiven,
 )
 from relatum.core.verdicts import KINDS
-from relatum.errors import Refusal, invalid, missing, refusal, stale
+from relatum.errors import Refusal, StorageInconsistency, invalid, missing, refusal, stale
 
 
 class JudgmentDecision(NamedTuple):
@@ -214,7 +214,9 @@ def _undo(state: PartitionState, operation: Undoing, asked: AskedJudgment) -> Ju
     resumed: list[CandidateChange] = []
     for candidate_id, operation_id in swept:
         candidate = state.candidate(candidate_id)
-        if candidate is None or (candidate.status, candidate.operation_id) != ("orphaned", operation_id):
+        if candidate is None:
+            raise StorageInconsistency("a candidate that was swept is missing")
+        if (candidate.status, candidate.operation_id) != ("orphaned", operation_id):
             continue
         if state.pending_between(candidate.source.record_id, candidate.target.record_id) is None:
             resumed.append(Resumed(candidate_id=candidate_id))

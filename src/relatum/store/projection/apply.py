@@ -173,7 +173,7 @@ def _promoted(staging: Staging, promoted: Promoted) -> None:
     k, run_date = staging.keys, promoted.run.run_date
     count = sum(outcome.outcome == "promoted" for outcome in promoted.outcomes)
     if count:
-        staging.put(k.promoted(run_date), rows.pack_u64(staging.promoted_on(run_date) + count))
+        staging.put(k.promoted(run_date), rows.PROMOTED.encode(staging.promoted_on(run_date) + count))
     for one, other in promoted.suspicions:
         dates = Suspicion(run_dates=(*staging.suspicion(one, other), run_date))
         staging.put(k.suspicion(one, other), rows.SUSPICION.encode(dates))

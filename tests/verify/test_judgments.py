@@ -1,0 +1,105 @@
+"""Histories of judgments, drawn at random: a sound store is clean, and what forgets or forges a row of it is found."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from relatum.clock import ManualClock
+from relatum.core.digests import workspace_id
+from relatum.ledger import Ledger
+from relatum.store.keys import PREFIX_BYTES, STORE_PREFIX, PartitionKeys, Table
+from relatum.store.memory import MemoryStore
+from relatum.store.projection.staging import Staging
+from relatum.verify.directory import verify_rows
+from tests.fuzz.dice import Dice
+from tests.integrity.damage import MANNERS, Manner, damaged
+from tests.judgments.test_random_histories import STEPS, History
+from tests.support.builders import PARTITION, START_MILLIS
+from tests.support.judging import JudgingDesk
+from tests.support.stores import published_rows
+from tests.verify.restless_judge import RestlessJudge
+from tests.verify.test_parallel import Alone, in_pieces
+
+SEEDS = range(6)
+JUDGED = [table for table in Table if table >= Table.STANDING]
+
+
+@cache
+def judged(seed: int) -> dict[bytes, bytes]:
+    """The rows that a restless judge leaves."""
+    with Ledger.in_memory(clock=ManualClock(START_MILLIS)) as ledger:
+        judge = RestlessJudge(ledger, Dice("judged", seed), PARTITION, "judge")
+        for _ in range(150):
+            judge.give()
+        return published_rows(ledger)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_a_restless_judge_leaves_is_clean_however_it_is_cut(seed: int) -> None:
+    store = MemoryStore(judged(seed))
+    report = verify_rows(store)
+    assert report.clean, report.findings
+    assert report == in_pieces(store, Alone(store), 20)
+    assert report == verify_rows(store, step_rows=40)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_random_history_of_judgments_is_clean(seed: int) -> None:
+    clock = ManualClock(START_MILLIS)
+    with Ledger.in_memory(clock=clock) as ledger:
+        history = History(ledger, clock, seed)
+        for _ in range(STEPS):
+            history.step()
+        report = verify_rows(MemoryStore(published_rows(ledger)))
+    assert report.clean, report.findings
+
+
+@pytest.mark.parametrize("manner", MANNERS.values(), ids=MANNERS)
+@pytest.mark.parametrize("table", JUDGED, ids=lambda table: table.name)
+def test_any_row_of_a_judgment_that_is_lost_or_damaged_is_found_and_named(table: Table, manner: Manner) -> None:
+    found = judged(0)
+    own = [key for key in found if key[PREFIX_BYTES] == table and not key.startswith(STORE_PREFIX)]
+    for key in own[:: len(own) // 2 + 1]:
+        report = verify_rows(MemoryStore(damaged(found, (key,), manner)))
+        assert table.name.lower() in {finding.family for finding in report.findings}, key.hex()
+
+
+def test_a_standing_that_was_put_back_to_an_older_one_is_found() -> None:
+    """Every row fits every other: only the events say that the archived record was taken out again."""
+    with Ledger.in_memory() as ledger:
+        desk = JudgingDesk(ledger)
+        record = desk.save()
+        desk.archive(record)
+        before = published_rows(ledger)
+        desk.unarchive(record)
+        found = published_rows(ledger)
+    key = PartitionKeys(workspace_id(PARTITION)).standing(record.record_id)
+    assert key not in found
+    report = verify_rows(MemoryStore({**found, key: before[key]}))
+    assert ["standing"] == [finding.family for finding in report.findings]
+
+
+class _Forgetful(Staging):
+    """The projection with a line too few."""
+
+    def put(self, key: bytes, body: bytes) -> None:
+        if key[PREFIX_BYTES] != Table.CANDIDATE_END:
+            super().put(key, body)
+
+
+def test_a_projection_that_forgets_a_table_is_found_although_it_derives_the_same_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("relatum.writer.group.Staging", _Forgetful)
+    monkeypatch.setattr("relatum.verify.rederived.Staging", _Forgetful)
+    report = verify_rows(MemoryStore(_saved()))
+    assert ["candidate_end"] == [finding.family for finding in report.findings]
+
+
+def _saved() -> dict[bytes, bytes]:
+    with Ledger.in_memory() as ledger:
+        desk = JudgingDesk(ledger)
+        desk.save(like=(desk.save(),))
+        return published_rows(ledger)
