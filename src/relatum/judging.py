@@ -99,6 +99,12 @@ class Judging:
         except (StorageFailure, StorageInconsistency) as failure:
             self._log.failure("a partition could not be indexed", failure)
 
+    def purge_index(self) -> None:
+        """Purges from the files of the index whatever was erased. Raises StorageFailure where that can't be done."""
+        with self._view() as view:
+            if not self._index.purge([view.partition(partition) for partition in view.partitions()]):
+                raise StorageFailure("the search index can't be purged; nothing is lost")
+
     def search(self, partition: PartitionReader, text: str) -> list[Found]:
         """The active, current records of a partition that have words of a text, the best first."""
         return self._index.search(partition, text)

@@ -322,6 +322,15 @@ class Ledger(CompanyCommands):
         """What is done to its files while it is in use: ballast, images for backups, compaction. None in memory."""
         return self._database.upkeep
 
+    def compact(self) -> tuple[int, int]:
+        """Purges what was erased before the call from every file; the bytes of the engine's before and after.
+
+        Raises StorageFailure where the ledger is closed meanwhile, or something still reads the old files.
+        """
+        assert self.upkeep is not None, "what lies in a directory has files"
+        self.judgments.purge_index()
+        return self.upkeep.compact()
+
     def readiness(self) -> Readiness:
         """Whether commands are accepted, and if not, why."""
         if self._committer.poisoned:

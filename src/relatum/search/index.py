@@ -9,7 +9,7 @@ whatever goes wrong in it is logged, and it is made again from the ledger, in me
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Final, TypeVar
@@ -71,6 +71,17 @@ class SearchIndex:
             {},
         )
 
+    def purge(self, partitions: Sequence[PartitionReader]) -> bool:
+        """Brings partitions up to their tips, and purges from the file what was erased; whether that was possible."""
+
+        def purged(keeper: Keeper) -> bool:
+            for partition in partitions:
+                keeper.caught_up(partition)
+            keeper.tables.purge()
+            return self._path is None or keeper.tables.path == self._path
+
+        return self._asked(purged, otherwise=False)
+
     def _asked(self, use: Callable[[Keeper], T], otherwise: T) -> T:
         """What `use` finds; if need be in an index made again on disk, and then in memory."""
         with self._using:
@@ -119,6 +130,11 @@ class SearchIndex:
                 keeper.tables.close()
             except sqlite3.Error as error:
                 self._log.failure("the search index could not be closed", error)
+
+
+def remove_index(directory: Path) -> None:
+    """Removes the index of the store in `directory`, which nobody may have open: it is made again when it is asked."""
+    _remove(directory / FILE_NAME)
 
 
 def _remove(path: Path) -> None:

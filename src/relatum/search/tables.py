@@ -53,11 +53,11 @@ class Tables:
     """An open index. Raises sqlite3.Error where the file can't be used."""
 
     def __init__(self, path: Path | None) -> None:
-        self._path = path
+        self.path = path
         self._open()
 
     def _open(self) -> None:
-        name = ":memory:" if self._path is None else str(self._path)
+        name = ":memory:" if self.path is None else str(self.path)
         self._database = sqlite3.connect(name, check_same_thread=False, isolation_level=None)
         execute = self._database.execute
         execute("PRAGMA journal_mode = WAL")
@@ -86,6 +86,15 @@ class Tables:
         """Forgets what was done since `begin`."""
         if self._database.in_transaction:
             self._database.execute("ROLLBACK")
+
+    def purge(self) -> None:
+        """Leaves in the file nothing of what was removed: not in segments, in free pages, or in the log beside it."""
+        execute = self._database.execute
+        execute("INSERT INTO postings (postings) VALUES ('optimize')")  # one segment, without what was removed
+        execute("VACUUM")
+        [(busy, *_)] = execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        if busy:
+            raise sqlite3.OperationalError("somebody else reads the index")
 
     # Partitions
 

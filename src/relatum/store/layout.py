@@ -5,7 +5,8 @@
     DIRECTORY/ballast     room on the disk, held back while the store is open
     DIRECTORY/images      what backups that are being made are read from
 
-The first two are the store, and belong together. The others come and go with the process that has it open.
+The first two are the store, and belong together; backups hold them alone. Ballast and images come and go with the
+process that has it open. What else lies there belongs to layers above: the search index and the mined edges.
 """
 
 from __future__ import annotations
