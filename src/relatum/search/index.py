@@ -50,12 +50,13 @@ class SearchIndex:
         """Brings a partition up to the tip of its record stream."""
         self._asked(lambda keeper: keeper.caught_up(partition), None)
 
-    def detect(self, partition: PartitionReader, content: str) -> Detected:
-        """The memories that resemble a text, the most similar first (judgments.md, detection)."""
-        return self._asked(
-            lambda keeper: scoring.detected(keeper.tables, keeper.caught_up(partition), partition, content),
-            NOTHING_DETECTED,
-        )
+    def detect(self, partition: PartitionReader, content: str, *, without: str | None = None) -> Detected:
+        """The memories that resemble a text, the most similar first, but for `without` (judgments.md, detection)."""
+
+        def detected(keeper: Keeper) -> Detected:
+            return scoring.detected(keeper.tables, keeper.caught_up(partition), partition, content, without)
+
+        return self._asked(detected, NOTHING_DETECTED)
 
     def search(self, partition: PartitionReader, text: str) -> list[Found]:
         """The records that have words of a text, the best first."""

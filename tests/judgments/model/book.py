@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from relatum.core.ids import Author, Ref
 
@@ -212,7 +212,7 @@ class Book:
 
     def to_review(self, now: int) -> list[tuple[str, int, int | None, bool]]:
         """Records that should be looked at again: baseline, refutation, and whether that is overdue three times."""
-        found: list[tuple[bool, int, str, int | None, bool]] = []
+        found: list[tuple[tuple[bool, int, str], int | None, bool]] = []
         for sheet in self.sheets.values():
             if not self.fit(sheet.id) or sheet.rejected:
                 continue
@@ -223,8 +223,9 @@ class Book:
             if due or sheet.refuted is not None:
                 fresh = sheet.refuted is not None and now - sheet.refuted <= 14 * DAY
                 escalated = life is not None and now - baseline >= 3 * life
-                found.append((not fresh, baseline, sheet.id, sheet.refuted, escalated))
-        return [(name, baseline, refuted, escalated) for _, baseline, name, refuted, escalated in sorted(found, key=_by)]
+                found.append(((not fresh, baseline, sheet.id), sheet.refuted, escalated))
+        found.sort(key=lambda one: one[0])
+        return [(name, baseline, refuted, escalated) for (_, baseline, name), refuted, escalated in found]
 
     def moments(self) -> Iterator[int]:
         """The first instant of every age and deadline, and the last one before it."""
@@ -240,7 +241,3 @@ class Book:
                     yield from (baseline + age - 1, baseline + age)
             if sheet.refuted is not None:
                 yield from (sheet.refuted + 14 * DAY, sheet.refuted + 14 * DAY + 1)
-
-
-def _by(found: tuple[Any, ...]) -> tuple[Any, ...]:
-    return found[:3]

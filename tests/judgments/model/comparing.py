@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -46,9 +47,7 @@ class JudgmentsCompared:
     def queue(self, min_age: int | None, limit: int) -> None:
         """The candidates of each status."""
         for status in (None, "pending", "judged", "orphaned"):
-            asked = JudgmentsQuery(
-                contract_version=1, scope=SCOPE, status=status, min_age_millis=min_age, limit=limit
-            )
+            asked = JudgmentsQuery(contract_version=1, scope=SCOPE, status=status, min_age_millis=min_age, limit=limit)
             page = judgments.query(self._partition, self._now, asked, RESURFACING, DEADLINE)
             expected = self._book.offered(status, min_age, self._now)
             assert len(expected) == page.total
@@ -92,8 +91,9 @@ class JudgmentsCompared:
     def _mentions(self, name: str) -> list[tuple[tuple[int, int, str], Any]]:
         book = self._book
         found = []
-        things = [claim for claim in book.claims.values() if claim.holds and claim.verdict != "not_conflict"]
-        for thing in [*things, *(pair for pair in book.pairs.values() if pair.status == "pending")]:
+        claims = [claim for claim in book.claims.values() if claim.holds and claim.verdict != "not_conflict"]
+        things: list[Claim | Pair] = [*claims, *book.oldest("pending")]
+        for thing in things:
             if name not in thing.ends:
                 continue
             outgoing = thing.ends[0] == name
@@ -151,7 +151,7 @@ class JudgmentsCompared:
         found = [one.record.record_id for one in answers]
         assert sorted(expected) == sorted(found)
         ranked = [expected[name] for name in found]
-        assert all(first >= second - 1e-9 for first, second in zip(ranked, ranked[1:], strict=False)), ranked
+        assert all(first >= second - 1e-9 for first, second in pairwise(ranked)), ranked
 
 
 def _seen(thing: Claim | Pair, outgoing: bool) -> str:
@@ -163,5 +163,3 @@ def _seen(thing: Claim | Pair, outgoing: bool) -> str:
 def plain(value: Any) -> Any:
     """A struct as JSON would have it."""
     return msgspec.json.decode(msgspec.json.encode(value))
-
-

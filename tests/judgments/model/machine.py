@@ -58,6 +58,7 @@ AGES = st.sampled_from([None, None, 0, 1, RESURFACING, DEADLINE, DEADLINE + 1])
 LIMITS = st.sampled_from([50, 50, 3, 1, 0])
 DISPOSITIONS: Any = st.sampled_from(["rejected", "approved", "unreviewed"])
 OUTCOMES: Any = st.sampled_from(["affirmed", "refuted"])
+WHAT_TO_UNDO = st.sampled_from([*["run", "operation"] * 3, "both", "neither"])
 STEPS_OF_TIME = st.sampled_from([1, 1, DAY - 1, DAY, DEADLINE, DEADLINE + 1, 61 * DAY, -DAY])
 
 
@@ -93,7 +94,7 @@ class JudgingMachine(RuleBasedStateMachine):
     def two_records(self, number: int) -> tuple[str, str]:
         """Two records, or one twice; half the time those of a claim or a candidate, so that pairs come again."""
         book = self.driver.book
-        known = [thing.ends for thing in [*book.claims.values(), *book.pairs.values()]]
+        known = [claim.ends for claim in book.claims.values()] + [pair.ends for pair in book.pairs.values()]
         if number % 2 and known:
             ends = known[number // 4 % len(known)]
             return ends if number % 4 == 1 else (ends[1], ends[0])
@@ -128,9 +129,7 @@ class JudgingMachine(RuleBasedStateMachine):
     @rule(author=AUTHORS, number=NUMBERS, drift=MOSTLY_CURRENT, record=RECORDS)
     def revise(self, author: Any, number: int, drift: int, record: Any) -> None:
         at = self.some_ref(number, drift)
-        self.driver.record(
-            author, ReviseRecord(record_id=at.record_id, expected_revision=at.revision, record=record)
-        )
+        self.driver.record(author, ReviseRecord(record_id=at.record_id, expected_revision=at.revision, record=record))
 
     @rule(author=AUTHORS, number=NUMBERS, drift=MOSTLY_CURRENT)
     def delete(self, author: Any, number: int, drift: int) -> None:
@@ -199,13 +198,22 @@ class JudgingMachine(RuleBasedStateMachine):
             at = claim.id, claim.revision + drift
             self.driver.relation(author, change(*at) if disposition is None else builders.judge(*at, disposition))
 
-    @rule(author=AUTHORS, number=NUMBERS, verdict=VERDICTS)
-    def take_a_verdict_back_and_give_it_again(self, author: Any, number: int, verdict: Any) -> None:
+    @rule(author=AUTHORS, number=NUMBERS, verdict=VERDICTS, meanwhile=st.sampled_from(["", "archive", "supersede"]))
+    def take_a_verdict_back_and_give_it_again(self, author: Any, number: int, verdict: Any, meanwhile: str) -> None:
         """Retired and restored, rejected and approved: each as far as the rules let it."""
         self.compare(author, number, verdict, "because", 0.5)
         for claim in list(self.driver.book.claims.values())[-1:]:
             self.driver.relation(author, builders.retire(claim.id, claim.revision))
             self.everything_agrees()
+            if meanwhile == "archive":
+                end = claim.ends[number % 2]
+                at = self.driver.book.sheets[end].ref
+                self.driver.record(author, ArchiveRecord(record_id=end, expected_revision=at.revision))
+            elif meanwhile == "supersede":
+                given = Comparison(
+                    source_id=self.some_record(number), target_id=claim.ends[1], relation="supersedes", confidence=1
+                )
+                self.driver.compare(author, Comparing(comparison=given))
             self.driver.relation(author, builders.restore(claim.id, claim.revision))
             self.driver.relation(author, builders.judge(claim.id, claim.revision, "rejected"))
             self.everything_agrees()
@@ -231,7 +239,11 @@ class JudgingMachine(RuleBasedStateMachine):
     def sweep_by_timer(self) -> None:
         self.driver.sweep_by_timer()
 
-    @rule(author=AUTHORS, number=NUMBERS, what=st.sampled_from(["run", "operation", "operation", "run", "operation", "run", "both", "neither"]))
+    @rule(
+        author=AUTHORS,
+        number=NUMBERS,
+        what=WHAT_TO_UNDO,
+    )
     def undo(self, author: Any, number: int, what: str) -> None:
         """A run that orphaned something, if there is one, or one of its operations."""
         runs = {run: found for run, found in self.driver.book.runs.items() if found} or {unknown_id(): []}
@@ -312,5 +324,3 @@ class JudgingMachine(RuleBasedStateMachine):
         finally:
             self.driver.ledger.close()
             self.left()
-
-

@@ -9,19 +9,22 @@ from relatum.core.commands import (
     DeleteRecord,
     PinRecord,
     RecordOperation,
+    RestoreRelation,
+    RetireRelation,
     ReviewRecord,
+    ReviewRelation,
     ReviseRecord,
     UnarchiveRecord,
     UnpinRecord,
 )
-from relatum.core.commands import RestoreRelation, RetireRelation, ReviewRelation
-from relatum.core.ids import Author
+from relatum.core.ids import Author, Ref
 from relatum.core.judgments import Comparison, Confirming, Judgment, Submitting, Undoing
 from relatum.core.records import RecordInput
 from tests.judgments.model.book import Book, Claim, Pair, Sheet
 from tests.model.words import BAD, MISSING, STALE
 
 UNKNOWN = "candidate_not_found"
+ChangeOfRecord = ReviseRecord | DeleteRecord | ReviewRecord | ArchiveRecord | UnarchiveRecord | PinRecord | UnpinRecord
 RelationChange = RetireRelation | RestoreRelation | ReviewRelation
 
 
@@ -29,23 +32,19 @@ RelationChange = RetireRelation | RestoreRelation | ReviewRelation
 
 
 def record_trouble(book: Book, operation: RecordOperation) -> str | None:
-    """Why a command on a record is refused, or None; of a save only what its topic slot says."""
-    match operation:
-        case CreateRecord(record=record):
-            return STALE if book.holder(record.topic_key) else None
-        case ReviseRecord() | DeleteRecord() | ReviewRecord():
-            pass
-        case ArchiveRecord() | UnarchiveRecord() | PinRecord() | UnpinRecord():
-            pass
-        case _:
-            raise NotImplementedError
+    """Why a command on a record is refused, or None; saves have a rule of their own."""
+    if isinstance(operation, CreateRecord):
+        return STALE if book.holder(operation.record.topic_key) else None
+    assert isinstance(operation, ChangeOfRecord)
     sheet = book.sheets.get(operation.record_id)
     if sheet is None:
         return MISSING
     if sheet.revision != operation.expected_revision:
         return STALE
-    if sheet.deleted:
-        return MISSING
+    return MISSING if sheet.deleted else _change_trouble(book, sheet, operation)
+
+
+def _change_trouble(book: Book, sheet: Sheet, operation: ChangeOfRecord) -> str | None:
     match operation:
         case ReviseRecord(record=record):
             holder = book.holder(record.topic_key) if book.fit(sheet.id) else None
@@ -53,10 +52,9 @@ def record_trouble(book: Book, operation: RecordOperation) -> str | None:
         case ArchiveRecord():
             return BAD if sheet.archived else None
         case UnarchiveRecord():
-            if not sheet.archived:
-                return BAD
             comes_back = book.superseder(sheet.id) is None
-            return STALE if comes_back and book.finds_its_slot_taken(sheet.id) else None
+            taken = comes_back and book.finds_its_slot_taken(sheet.id)
+            return BAD if not sheet.archived else STALE if taken else None
         case PinRecord():
             return BAD if sheet.pinned or sum(one.pinned for one in book.sheets.values()) >= 20 else None
         case UnpinRecord():
@@ -67,12 +65,10 @@ def record_trouble(book: Book, operation: RecordOperation) -> str | None:
 
 def change_record(book: Book, operation: RecordOperation, record_id: str, now: int) -> None:
     """Writes down a command on a record that was accepted; a save has more to it."""
-    match operation:
-        case CreateRecord(record=record):
-            book.sheets[record_id] = sheet_of(record, record_id, now)
-            return
-        case _:
-            sheet = book.sheets[record_id]
+    if isinstance(operation, CreateRecord):
+        book.sheets[record_id] = sheet_of(operation.record, record_id, now)
+        return
+    sheet = book.sheets[record_id]
     match operation:
         case ReviseRecord(record=record):
             sheet.type, sheet.content, sheet.title = record.type or "memory", record.content, record.title
@@ -204,9 +200,7 @@ def retire_claim(claim: Claim) -> None:
     claim.retired, claim.revision = True, claim.revision + 1
 
 
-def close_pair(
-    book: Book, pair: Pair, relation_id: str, verdict: str, marker: str, author: Author, now: int
-) -> None:
+def close_pair(book: Book, pair: Pair, relation_id: str, verdict: str, marker: str, author: Author, now: int) -> None:
     """A candidate is judged."""
     assert relation_id in book.claims
     pair.status, pair.claim, pair.verdict = "judged", relation_id, verdict
@@ -225,19 +219,22 @@ def relation_trouble(book: Book, operation: RelationChange) -> str | None:
         return STALE
     match operation:
         case RetireRelation():
-            if claim.retired:
-                return BAD
-            holds = False
+            return BAD if claim.retired else _standing_trouble(book, claim, False)
         case RestoreRelation():
             if not claim.retired:
                 return BAD
-            for end in (claim.source, claim.target):
-                sheet = book.sheets[end.record_id]
-                if sheet.revision != end.revision or not book.eligible(sheet.id):
-                    return STALE
-            holds = not claim.rejected
+            sound = all(_is_as_it_was(book, end) for end in (claim.source, claim.target))
+            return _standing_trouble(book, claim, not claim.rejected) if sound else STALE
         case ReviewRelation(disposition=disposition):
-            holds = not claim.retired and disposition != "rejected"
+            return _standing_trouble(book, claim, not claim.retired and disposition != "rejected")
+
+
+def _is_as_it_was(book: Book, end: Ref) -> bool:
+    return book.sheets[end.record_id].revision == end.revision and book.eligible(end.record_id)
+
+
+def _standing_trouble(book: Book, claim: Claim, holds: bool) -> str | None:
+    """Why a claim can't begin or cease to hold."""
     if claim.verdict != "supersedes" or holds == claim.holds:
         return None
     if holds:
@@ -284,7 +281,9 @@ def resumable(book: Book, given: Undoing) -> list[Pair] | str:
     if (given.run_id is None) == (given.operation_id is None):
         return BAD
     run = book.runs.get(given.run_id or "", [])
-    one = [(operation, pair) for ran in book.runs.values() for operation, pair in ran if operation == given.operation_id]
+    one = [
+        (operation, pair) for ran in book.runs.values() for operation, pair in ran if operation == given.operation_id
+    ]
     if not (run or one):
         return UNKNOWN
     found = [

@@ -21,6 +21,7 @@ from tests.judgments.over_http.calling import (
     answered,
     batch,
     candidate,
+    change,
     command,
     compare,
     judge,
@@ -168,6 +169,24 @@ def test_whatever_becomes_of_the_search_index_no_answer_changes(harm: Callable[[
     harm(path)
     with indexed.store.served() as caller:
         assert indexed.before == observed(caller)
+
+
+def test_an_index_that_lies_behind_its_store_catches_up(tmp_path: Path, store: Store) -> None:
+    with store.served() as caller:
+        ferry = saved(caller, "the northern ferry leaves at nine")
+        gone = saved(caller, "the southern ferry leaves at ten")
+    for behind in store.directory.glob("search.sqlite*"):
+        copy(behind, tmp_path / behind.name)
+    with store.served() as caller:
+        change(caller, "archive", gone)
+        before = observed(caller)
+    for behind in tmp_path.glob("search.sqlite*"):
+        copy(behind, store.directory / behind.name)
+    with store.served() as caller:
+        assert before == observed(caller)
+        found = {one["record"]["record_id"] for one in search(caller, "northern southern leaves")}
+        assert ferry["record_id"] in found
+        assert gone["record_id"] not in found
 
 
 def test_an_index_that_lies_ahead_of_a_restored_store_is_made_again(tmp_path: Path, store: Store) -> None:
