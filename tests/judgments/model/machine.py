@@ -266,6 +266,14 @@ class JudgingMachine(RuleBasedStateMachine):
         )
         self.driver.confirm(author, Confirming(confirmations=given))
 
+    @rule(author=AUTHORS, number=NUMBERS, outcomes=st.lists(OUTCOMES, min_size=2, max_size=3))
+    def confirm_again_and_again(self, author: Any, number: int, outcomes: list[Any]) -> None:
+        """Within one millisecond, where the last word counts."""
+        name = self.some_record(number)
+        for outcome in outcomes:
+            given = ConfirmationInput(record_id=name, outcome=outcome, evidence_ref="note/2")
+            self.driver.confirm(author, Confirming(confirmations=(given,)))
+
     @rule(number=NUMBERS)
     def replay(self, number: int) -> None:
         self.driver.replay(number)
