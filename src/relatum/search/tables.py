@@ -88,10 +88,13 @@ class Tables:
             self._database.execute("ROLLBACK")
 
     def purge(self) -> None:
-        """Leaves in the file nothing of what was removed: not in segments, in free pages, or in the log beside it."""
+        """Leaves in the file, and in the log beside it, nothing of what was removed.
+
+        Rows are overwritten as they are removed (`secure_delete`); what is left are words in full-text segments, which
+        are merged into one without them, and pages in the log as they were before.
+        """
         execute = self._database.execute
-        execute("INSERT INTO postings (postings) VALUES ('optimize')")  # one segment, without what was removed
-        execute("VACUUM")
+        execute("INSERT INTO postings (postings) VALUES ('optimize')")
         [(busy, *_)] = execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         if busy:
             raise sqlite3.OperationalError("somebody else reads the index")
