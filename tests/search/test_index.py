@@ -91,6 +91,8 @@ def test_nothing_of_what_was_removed_is_left_in_the_files_after_a_purge(
             return index.purge([view.partition(judging.partition)])
 
     assert purged()
+    assert set() == left(), "a purge indexes nothing for the first time"
+    found(index, judging, "ferry7x")
     for number in range(0, 90, 2):
         desk.delete(made[number])
     assert set(range(90)) == left()

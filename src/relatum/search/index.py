@@ -73,10 +73,13 @@ class SearchIndex:
         )
 
     def purge(self, partitions: Sequence[PartitionReader]) -> bool:
-        """Brings partitions up to their tips, and purges from the file what was erased; whether that was possible."""
+        """Purges from the file what was erased in some partitions; whether that was possible.
+
+        Those that it knows are brought up to their tips first: what it lags behind by may be a deletion.
+        """
 
         def purged(keeper: Keeper) -> bool:
-            for partition in partitions:
+            for partition in filter(keeper.knows, partitions):
                 keeper.caught_up(partition)
             keeper.tables.purge()
             return self._path is None or keeper.tables.path == self._path

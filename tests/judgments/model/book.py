@@ -63,6 +63,8 @@ class Claim:
     revision: int = 1
     retired: bool = False
     rejected: bool = False
+    interrupted: bool = False
+    """Whether it has ever ceased to hold."""
 
     @property
     def holds(self) -> bool:
@@ -160,7 +162,8 @@ class Book:
             yield name
             before = self.sheets[name].took_from
             claim = None if before is None else self.superseder(before)
-            name = before if claim is not None and claim.source.record_id == name else None
+            replaced = claim is not None and claim.source.record_id == name and not claim.interrupted
+            name = before if replaced else None
 
     # Claims and pairs
 

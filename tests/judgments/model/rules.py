@@ -197,6 +197,7 @@ def _lasts(book: Book, ends: tuple[str, str]) -> bool:
 
 
 def retire_claim(claim: Claim) -> None:
+    claim.interrupted |= claim.holds
     claim.retired, claim.revision = True, claim.revision + 1
 
 
@@ -245,12 +246,14 @@ def _standing_trouble(book: Book, claim: Claim, holds: bool) -> str | None:
 def change_relation(book: Book, operation: RelationChange) -> None:
     """Writes down an accepted change of a verdict's relation."""
     claim = book.claims[operation.relation_id]
+    held = claim.holds
     claim.revision += 1
     match operation:
         case RetireRelation() | RestoreRelation():
             claim.retired = isinstance(operation, RetireRelation)
         case ReviewRelation(disposition=disposition):
             claim.rejected = disposition == "rejected"
+    claim.interrupted |= held and not claim.holds
 
 
 # Pairs, sweeps, confirmations
