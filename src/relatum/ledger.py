@@ -19,6 +19,7 @@ from relatum.core.commands import RecordOperation, RelationOperation
 from relatum.core.cursors import CheckpointCommand, CheckpointReceipt
 from relatum.core.decide import checkpoints
 from relatum.core.ids import Author, Partition
+from relatum.core.judgments import Comparing
 from relatum.core.links import LinkOperation
 from relatum.core.receipts import Receipt
 from relatum.core.secret import credential_id_of
@@ -49,11 +50,13 @@ from relatum.writer.group import look_up
 from relatum.writer.submission import (
     ActivationSubmission,
     CheckpointSubmission,
+    JudgmentSubmission,
     LinkSubmission,
     MemorySubmission,
     Outcome,
     RecordSubmission,
     RelationSubmission,
+    Restoration,
 )
 from relatum.writer.waiting import decided, decided_async, only
 
@@ -253,6 +256,30 @@ class Ledger(CompanyCommands):
                     self.metrics.replays.inc()
                 known.append(outcome)
         return known
+
+    # Restoring what was exported; no request ever leads here
+
+    def restoration(
+        self,
+        partition: Partition,
+        author: Author,
+        idempotency_key: str,
+        operation: MemoryOperation | Comparing,
+        given_ids: dict[str, str],
+    ) -> Restoration:
+        """A command of an import, which gives the ids of what it makes by what they are of."""
+        if isinstance(operation, Comparing):
+            digest = digests.judgment_command_digest(operation, self._database.store_key)
+            return JudgmentSubmission(partition, author, idempotency_key, operation, digest, given_ids=given_ids)
+        submission = self.command(partition, author, idempotency_key, operation)
+        return submission if isinstance(submission, LinkSubmission) else submission._replace(given_ids=given_ids)
+
+    def restore(self, submissions: Sequence[Restoration]) -> list[Outcome]:
+        """Decides the commands of an import in order, by the same checks as any others; blocks until all are durable.
+
+        Raises WriteBusy or WritesRefused.
+        """
+        return decided(self._committer, submissions)
 
     # Change streams
 

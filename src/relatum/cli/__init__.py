@@ -21,6 +21,7 @@ from relatum.cli.process import hide_memory
 from relatum.cli.quickstart.command import quickstart
 from relatum.cli.rebuild import rebuild
 from relatum.cli.serve import serve
+from relatum.cli.textual import export_command, import_command
 from relatum.cli.verify import verify
 
 
@@ -45,5 +46,17 @@ def main() -> None:
     hide_memory()
 
 
-for _command in (init, admin, serve, backup, restore, compact, verify, rebuild, quickstart):
+for _command in (
+    init,
+    admin,
+    serve,
+    backup,
+    restore,
+    export_command,
+    import_command,
+    compact,
+    verify,
+    rebuild,
+    quickstart,
+):
     main.add_command(_command)

@@ -7,6 +7,7 @@ its encoding.
 from __future__ import annotations
 
 import hmac
+from functools import lru_cache
 from typing import TypeVar
 
 from blake3 import blake3
@@ -138,6 +139,16 @@ def sealed_receipt(workspace: str, receipt: AnyReceipt) -> AnyReceipt:
     return replace(receipt, receipt_digest=receipt_digest(workspace, receipt))
 
 
+def text_digest(text: bytes) -> str:
+    """Digest of a file of a text export."""
+    return _digest(b"text-file", text).hex()
+
+
+def text_root(files: dict[str, str]) -> str:
+    """Digest of a whole text export: of the digest of each file by its path."""
+    return _digest(b"text-export", encode(files)).hex()
+
+
 def event_digest(row: bytes) -> bytes:
     """Digest of an event's stored bytes, which name the digest of the event before it."""
     return _digest(b"event", row)
@@ -148,8 +159,12 @@ def position_digest(before: bytes, events: list[bytes]) -> bytes:
     return _digest(b"position", before + b"".join(events))
 
 
+@lru_cache(maxsize=4096)
 def receipt_key(family: str, subject_id: str, idempotency_key: str) -> bytes:
-    """Where a receipt is looked up: 16 bytes for (subject, command family, key) within a partition."""
+    """Where a receipt is looked up: 16 bytes for (subject, command family, key) within a partition.
+
+    Remembered: a command asks for its own several times on its way.
+    """
     return _digest(b"receipt-key", encode([family, subject_id, idempotency_key]))[:16]
 
 

@@ -219,8 +219,12 @@ class Head(Sparse, frozen=True, kw_only=True):
 
 
 class Stamp(Sparse, frozen=True, kw_only=True):
-    """What the outside world gives a decision: the commit time, the author, and 32 random bytes to draw from."""
+    """What the outside world gives a decision: the commit time, the author, and 32 random bytes to draw from.
+
+    `given_ids` has, by what they are of, the ids that are not drawn: those of an import, which keeps what was.
+    """
 
     at_millis: int
     author: Author
     entropy: bytes
+    given_ids: dict[str, str] = {}

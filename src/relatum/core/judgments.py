@@ -38,14 +38,18 @@ class Judgment(Sparse, frozen=True, kw_only=True):
 
 
 class Comparison(Sparse, frozen=True, kw_only=True):
-    """A verdict on two records without a candidate."""
+    """A verdict on two records without a candidate.
+
+    Only an import brings one without confidence, or says how it came about.
+    """
 
     source_id: Uuid
     target_id: Uuid
     relation: Verdict
-    confidence: float
+    confidence: float | None
     reason: str | None = None
     evidence: Any = None
+    provenance: Provenance | None = None
 
     def __post_init__(self) -> None:
         _canonical(self, "source_id", "target_id")

@@ -70,6 +70,14 @@ REGISTRY: dict[Kind, KindRow] = {
 assert set(REGISTRY) == set(get_args(Kind)), "every kind has a row"
 
 
+LINK_TOKENS: dict[Kind, str] = {kind: "memhtml-" + kind.replace("_", "-") for kind in REGISTRY}
+"""What text exports call the kinds; one to one."""
+
+KINDS_BY_TOKEN: dict[str, Kind] = {token: kind for kind, token in LINK_TOKENS.items()}
+
+assert len(KINDS_BY_TOKEN) == len(REGISTRY), "no two kinds have one token"
+
+
 def kinds_of(kind_class: KindClass) -> tuple[Kind, ...]:
     """The kinds of a class, in registry order."""
     return tuple(kind for kind, row in REGISTRY.items() if row.kind_class == kind_class)

@@ -32,11 +32,11 @@ _HYPHENATED = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA
 _PLAIN = re.compile(r"[0-9a-fA-F]{32}")
 
 
-class Closed(Struct, frozen=True, forbid_unknown_fields=True):
+class Closed(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """A wire value whose members are all written."""
 
 
-class Sparse(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Sparse(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """A stored or digested value: members equal to their default are left out."""
 
 

@@ -25,6 +25,7 @@ from relatum.store.overlay import Overlay
 from relatum.store.partition import PartitionReader
 from relatum.store.projection import Decision, Staging, project
 from relatum.writer.submission import (
+    NO_IDS,
     ActivationSubmission,
     CheckpointSubmission,
     CredentialSubmission,
@@ -126,7 +127,10 @@ class Group:
         if known is not None:
             self.replays += not isinstance(known, Refusal)
             return known
-        stamp = self._stamp(submission.author)
+        given_ids = {} if isinstance(submission, LinkSubmission) else submission.given_ids
+        if _taken(staging, given_ids):
+            return _ID_TAKEN
+        stamp = self._stamp(submission.author, given_ids)
         key, digest = submission.idempotency_key, submission.command_digest
         decision: RecordDecision | relations.RelationDecision | links.LinkDecision | Refusal
         if isinstance(submission, RelationSubmission):
@@ -146,9 +150,10 @@ class Group:
         if known is not None:
             self.replays += not isinstance(known, Refusal)
             return known
-        asked = judgments.AskedJudgment(
-            key, digest, self._stamp(submission.author), item, submission.deadline_millis, submission.by_timer
-        )
+        if _taken(staging, submission.given_ids):
+            return _ID_TAKEN
+        stamp = self._stamp(submission.author, submission.given_ids)
+        asked = judgments.AskedJudgment(key, digest, stamp, item, submission.deadline_millis, submission.by_timer)
         decision = judgments.decide(staging, submission.operation, asked)
         if isinstance(decision, Refusal):
             return decision
@@ -189,8 +194,18 @@ class Group:
         self.moved.add(staging.workspace_id)
         self.brought.append(_label(decision))
 
-    def _stamp(self, author: Author) -> Stamp:
-        return Stamp(at_millis=self.at_millis, author=author, entropy=self._entropy.draw(ENTROPY_BYTES))
+    def _stamp(self, author: Author, given_ids: dict[str, str] = NO_IDS) -> Stamp:
+        entropy = self._entropy.draw(ENTROPY_BYTES)
+        return Stamp(at_millis=self.at_millis, author=author, entropy=entropy, given_ids=given_ids)
+
+
+_ID_TAKEN = stale("an id that was given belongs to something already")
+
+
+def _taken(partition: PartitionReader, given_ids: dict[str, str]) -> bool:
+    """Whether something has one of the ids that a command is to give out."""
+    readers = {"record": partition.record, "relation": partition.relation, "candidate": partition.candidate}
+    return any(readers[label](given_id) is not None for label, given_id in given_ids.items())
 
 
 def _label(decision: Decision) -> tuple[str, str]:

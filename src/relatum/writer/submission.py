@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from relatum.core.access import Credential
 from relatum.core.changes import JournalHead
@@ -19,11 +19,14 @@ from relatum.core.streams import Stream
 from relatum.errors import Failure, Refusal
 from relatum.limits import SWEEP_DEADLINE_MILLIS_DEFAULT
 
+NO_IDS: Final[dict[str, str]] = {}
+"""Ids are drawn; an import alone gives them. Nobody writes into this."""
+
 
 class RecordSubmission(NamedTuple):
     """A record command of an authorized caller. `command_digest` identifies it within its key.
 
-    `detected` goes with a save: what the search index found.
+    `detected` goes with a save: what the search index found. `given_ids`: see `Stamp`.
     """
 
     partition: Partition
@@ -32,6 +35,7 @@ class RecordSubmission(NamedTuple):
     operation: RecordOperation
     command_digest: str
     detected: Detected = NOTHING_DETECTED
+    given_ids: dict[str, str] = NO_IDS
 
 
 class RelationSubmission(NamedTuple):
@@ -42,6 +46,7 @@ class RelationSubmission(NamedTuple):
     idempotency_key: str
     operation: RelationOperation
     command_digest: str
+    given_ids: dict[str, str] = NO_IDS
 
 
 class JudgmentSubmission(NamedTuple):
@@ -58,6 +63,7 @@ class JudgmentSubmission(NamedTuple):
     item: int | None = None
     deadline_millis: int = SWEEP_DEADLINE_MILLIS_DEFAULT
     by_timer: bool = False
+    given_ids: dict[str, str] = NO_IDS
 
 
 class LinkSubmission(NamedTuple):
@@ -101,6 +107,9 @@ class ActivationSubmission(NamedTuple):
 
 
 MemorySubmission = RecordSubmission | RelationSubmission | LinkSubmission
+Restoration = MemorySubmission | JudgmentSubmission
+"""What an import submits."""
+
 Submission = MemorySubmission | JudgmentSubmission | CredentialSubmission | CheckpointSubmission | ActivationSubmission
 Outcome = Receipt | JudgmentEvent | Credential | CheckpointReceipt | JournalHead | Refusal | Failure
 

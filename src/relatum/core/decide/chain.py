@@ -35,6 +35,12 @@ class Asked(NamedTuple):
     stamp: Stamp
 
 
+def new_id(stamp: Stamp, label: str) -> str:
+    """The id of something that comes to be: the one that was given, or else a new one."""
+    given = stamp.given_ids.get(label)
+    return uuid7(stamp.at_millis, digests.draw(stamp.entropy, label, 10)) if given is None else given
+
+
 def linked(head: Head, partition: Partition, stamp: Stamp) -> Link:
     """The event that follows `head`; the partition's first event names the partition."""
     return Link(

@@ -144,7 +144,7 @@ def _compare(state: PartitionState, comparison: Comparison, asked: AskedJudgment
         kind=KINDS[comparison.relation],
         source=source,
         target=target,
-        provenance=default_provenance("comparison"),
+        provenance=comparison.provenance or default_provenance("comparison"),
         idempotency_key=asked.idempotency_key,
         command_digest=asked.command_digest,
         candidate_id=pending,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from relatum.core import digests
 from relatum.core.ancestry import BOUNDS
 from relatum.core.commands import (
     ArchiveRecord,
@@ -21,7 +20,7 @@ from relatum.core.commands import (
     UnarchiveRecord,
     UnpinRecord,
 )
-from relatum.core.decide.chain import Asked
+from relatum.core.decide.chain import Asked, new_id
 from relatum.core.decide.record_events import RecordDecision, accept, sealed
 from relatum.core.decide.record_rules import broken_rule
 from relatum.core.decide.saves import NOTHING_DETECTED, Detected, save
@@ -39,7 +38,6 @@ from relatum.core.events import (
     StandingSet,
     StoredRecordOperation,
 )
-from relatum.core.ids import uuid7
 from relatum.core.records import Derivation, PayloadRow, RecordInput, split
 from relatum.core.standings import StaleMark
 from relatum.core.state import PartitionState, RecordVersion
@@ -94,8 +92,7 @@ def _create(
         operation = RecordCreated(facts=facts, payload=proof)
     else:
         operation = RecordDerived(facts=facts, payload=proof, derivation=derivation)
-    record_id = uuid7(asked.stamp.at_millis, digests.draw(asked.stamp.entropy, "record", 10))
-    return accept(state, operation, None, record_id, row, asked)
+    return accept(state, operation, None, new_id(asked.stamp, "record"), row, asked)
 
 
 def _derive(

@@ -16,12 +16,11 @@ from relatum.core.commands import (
     ReviewRelation,
 )
 from relatum.core.consequences import Consequences
-from relatum.core.decide.chain import journaling, linked
+from relatum.core.decide.chain import journaling, linked, new_id
 from relatum.core.decide.relation_rules import broken_rule
 from relatum.core.decide.verdicts import standing_effects
 from relatum.core.eligibility import Evaluator
 from relatum.core.events import RelationEvent, Stamp
-from relatum.core.ids import uuid7
 from relatum.core.journal import streams_of
 from relatum.core.kinds import REGISTRY
 from relatum.core.receipts import RelationReceipt
@@ -53,7 +52,7 @@ def decide(
     try:
         if isinstance(operation, AssertRelation):
             before = None
-            relation_id = uuid7(stamp.at_millis, digests.draw(stamp.entropy, "relation", 10))
+            relation_id = new_id(stamp, "relation")
             evidence_ref = operation.relation.provenance.evidence_ref
             refusal = assertable(state, operation.relation, stamp.at_millis)
         else:

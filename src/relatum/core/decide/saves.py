@@ -11,11 +11,11 @@ from relatum.core.candidates import CandidateChange, Opened
 from relatum.core.canonical import encode
 from relatum.core.commands import SaveRecord
 from relatum.core.consequences import Consequences
-from relatum.core.decide.chain import Asked
+from relatum.core.decide.chain import Asked, new_id
 from relatum.core.decide.record_events import RecordDecision, accept, sealed, stored_length
 from relatum.core.decide.verdicts import Given, default_provenance, is_fit, judged
 from relatum.core.events import RecordSaved, Stamp
-from relatum.core.ids import Ref, uuid7
+from relatum.core.ids import Ref
 from relatum.core.records import split
 from relatum.core.state import PartitionState, RecordVersion
 from relatum.errors import Refusal, stale
@@ -49,7 +49,7 @@ def save(
     stamp = asked.stamp
     facts, payload = split(operation.record)
     row, proof = sealed(stamp, payload=payload)
-    record_id = uuid7(stamp.at_millis, digests.draw(stamp.entropy, "record", 10))
+    record_id = new_id(stamp, "record")
     occupant = _occupant(state, operation.record.topic_key)
     if occupant is not None and not facts.type == occupant.meta.facts.type == "memory":
         return stale("the topic key is held by another record")
@@ -86,7 +86,7 @@ def _replacing(
 ) -> Consequences | Refusal:
     """The occupant of the slot is superseded: the judged candidate says that its topic key did it."""
     stamp = asked.stamp
-    candidate_id = uuid7(stamp.at_millis, digests.draw(stamp.entropy, "candidate", 10))
+    candidate_id = new_id(stamp, "candidate")
     given = Given(
         kind="supersedes",
         source=own,
@@ -155,7 +155,7 @@ def _no_conflict(state: PartitionState, source_id: str, target_id: str) -> bool:
 def _opened(own: RecordVersion, found: list[tuple[RecordVersion, float]], stamp: Stamp) -> tuple[CandidateChange, ...]:
     return tuple(
         Opened(
-            candidate_id=uuid7(stamp.at_millis, digests.draw(stamp.entropy, f"candidate/{place}", 10)),
+            candidate_id=new_id(stamp, f"candidate/{place}"),
             source=_ref(own),
             target=_ref(target),
             channel="lexical",

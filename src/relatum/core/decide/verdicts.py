@@ -13,8 +13,9 @@ from relatum.core.candidates import Judged, Marker
 from relatum.core.canonical import encode
 from relatum.core.commands import AssertRelation, RelationOperation, RetireRelation
 from relatum.core.consequences import Consequences, RelationPart
+from relatum.core.decide.chain import new_id
 from relatum.core.events import Stamp
-from relatum.core.ids import Ref, uuid7
+from relatum.core.ids import Ref
 from relatum.core.kinds import REGISTRY, Kind
 from relatum.core.receipts import RelationAction, RelationReceipt
 from relatum.core.records import Proof
@@ -173,8 +174,7 @@ def _asserted(state: PartitionState, given: Given, stamp: Stamp) -> RelationPart
         kind=given.kind,
         provenance=given.provenance,
     )
-    relation_id = uuid7(stamp.at_millis, digests.draw(stamp.entropy, "relation", 10))
-    return _part(state, AssertRelation(relation=relation), None, relation_id, given, stamp)
+    return _part(state, AssertRelation(relation=relation), None, new_id(stamp, "relation"), given, stamp)
 
 
 def _retired(state: PartitionState, relation_id: str, given: Given, stamp: Stamp) -> RelationPart | None:

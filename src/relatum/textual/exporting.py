@@ -1,0 +1,77 @@
+"""From a ledger to a directory of text."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from pathlib import Path
+
+from msgspec import Struct
+
+from relatum.core import digests
+from relatum.store.view import LedgerView
+from relatum.textual.failures import ExportRefused
+from relatum.textual.folder import require_room, write_folder
+from relatum.textual.gathering import EXPECTED, Gathering
+from relatum.textual.manifest import Counts, LeftOut, Manifest, manifest_of, root_of, text_of
+from relatum.textual.model import CarriedPartition
+from relatum.textual.untying import in_some_order
+from relatum.textual.writing import files_of
+
+
+class Exported(Struct, frozen=True, kw_only=True):
+    """What was exported; `history` counts what no export has."""
+
+    manifest: Manifest
+    root: str
+    history: Counts
+
+
+def export(view: LedgerView, directory: Path, *, leave_out: bool = False) -> Exported:
+    """Write every partition of a view into `directory`, which must be empty or missing.
+
+    Raises ExportRefused, with nothing written, where something active can't be carried and `leave_out` is not set; and
+    OSError.
+    """
+    require_room(directory)
+    partitions, left_out, history = _gathered(view)
+    if not leave_out:
+        _require_nothing_lost(left_out)
+    manifest = manifest_of(partitions, left_out)
+    files = {
+        f"{digests.workspace_id(carried.partition)}/{name}": data
+        for carried in partitions
+        for name, data in files_of(carried)
+    }
+    root = root_of(manifest, {path: digests.text_digest(data) for path, data in files.items()})
+    write_folder(directory, files, text_of(manifest, root))
+    return Exported(manifest=manifest, root=root, history=history)
+
+
+def _gathered(view: LedgerView) -> tuple[list[CarriedPartition], LeftOut, Counts]:
+    """What is carried of every partition that has anything to carry, and what is not."""
+    partitions: list[CarriedPartition] = []
+    left_out: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    history = Counter[str]()
+    for partition in view.partitions():
+        gathering = Gathering(view.partition(partition), view.now_millis)
+        carried, knot = in_some_order(gathering.carried)
+        if carried.records:
+            partitions.append(carried)
+        for why, counts in (*gathering.left_out.items(), *knot.items()):
+            left_out[why].update(counts)
+        history.update(gathering.history)
+    return partitions, {why: dict(counts) for why, counts in left_out.items()}, dict(sorted(history.items()))
+
+
+def _require_nothing_lost(left_out: LeftOut) -> None:
+    lost = {why: counts for why, counts in left_out.items() if why not in EXPECTED}
+    if lost:
+        raise ExportRefused(f"what is active would be lost: {told(lost)}. To leave it out: --leave-out-ineligible")
+
+
+def told(left_out: LeftOut) -> str:
+    """What is left out, in words."""
+    return "; ".join(
+        f"{why}: {', '.join(f'{number} {name}' for name, number in sorted(counts.items()))}"
+        for why, counts in sorted(left_out.items())
+    )

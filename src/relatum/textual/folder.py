@@ -1,0 +1,81 @@
+"""The files of an export in a directory: written new, read back strictly.
+
+    DIRECTORY/manifest.txt
+    DIRECTORY/<workspace id>/partition.txt
+    DIRECTORY/<workspace id>/<record id>.txt
+
+What always holds: the manifest is written last, and what is not of an export is not read over but refused.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from relatum.store.files import make_directory, write_durably
+from relatum.textual.failures import ExportRefused, TextUnusable
+from relatum.textual.manifest import MANIFEST_NAME
+from relatum.textual.writing import PARTITION_NAME
+
+_FOLDER: Final = re.compile(r"[0-9a-f]{64}")
+_FILE: Final = re.compile(rf"{re.escape(PARTITION_NAME)}|[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}\.txt")
+
+
+def require_room(directory: Path) -> None:
+    """Raises ExportRefused unless `directory` is empty or missing."""
+    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+        raise ExportRefused(f"{directory} is not empty; nothing has been written there")
+
+
+def write_folder(directory: Path, files: Mapping[str, bytes], manifest: bytes) -> None:
+    """Write every file, and the manifest once all of them are there."""
+    make_directory(directory)
+    for path, data in files.items():
+        place = directory / path
+        place.parent.mkdir(exist_ok=True)
+        with place.open("xb") as file:
+            file.write(data)
+    os.sync()  # once for all of them; a sync of each would take far longer
+    write_durably(directory / MANIFEST_NAME, manifest)
+
+
+def read_folder(directory: Path) -> tuple[bytes, dict[str, bytes]]:
+    """The manifest and every other file by its path.
+
+    Raises TextUnusable for anything that no export has, and OSError.
+    """
+    if not (directory / MANIFEST_NAME).exists():
+        raise TextUnusable(
+            f"{directory} is no export: it has no {MANIFEST_NAME}. One that was interrupted has none either; "
+            "make it anew"
+        )
+    manifest = b""
+    files: dict[str, bytes] = {}
+    for entry in _sorted(directory):
+        if entry.name == MANIFEST_NAME:
+            manifest = _read(entry)
+        elif _FOLDER.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
+            for below in _sorted(Path(entry.path)):
+                if not _FILE.fullmatch(below.name):
+                    raise TextUnusable(f"{below.path} is not of the export")
+                files[f"{entry.name}/{below.name}"] = _read(below)
+        else:
+            raise TextUnusable(f"{entry.path} is not of the export")
+    return manifest, files
+
+
+def _sorted(directory: Path) -> Iterator[os.DirEntry[str]]:
+    with os.scandir(directory) as entries:
+        yield from sorted(entries, key=lambda entry: entry.name)
+
+
+def _read(entry: os.DirEntry[str]) -> bytes:
+    """The bytes of a plain file, and of nothing that only leads to one."""
+    if not stat.S_ISREG(entry.stat(follow_symlinks=False).st_mode):
+        raise TextUnusable(f"{entry.path} is no plain file")
+    with os.fdopen(os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
+        return file.read()

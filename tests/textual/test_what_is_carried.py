@@ -1,0 +1,407 @@
+"""What comes back and what does not: standings, verdicts, reviews, ids, authors; and that nothing goes in silence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from relatum.clock import ManualClock
+from relatum.core.commands import AssertRelation, MarkStale, SaveRecord
+from relatum.core.eligibility import Evaluator
+from relatum.core.events import Event
+from relatum.core.ids import Partition, Ref
+from relatum.core.judgments import Judgment
+from relatum.core.kinds import KINDS_BY_TOKEN, LINK_TOKENS, REGISTRY
+from relatum.core.links import Link
+from relatum.core.parts import receipt_of
+from relatum.core.receipts import RelationReceipt
+from relatum.core.streams import RECORDS, RELATIONS
+from relatum.errors import Refusal
+from relatum.ledger import Ledger
+from relatum.reads.standings import standing_view
+from relatum.textual.failures import ExportRefused, ImportRefused
+from relatum.textual.importing import import_text
+from tests.judgments.soundness import check_rows
+from tests.support import builders
+from tests.support.builders import ADA, BOB, PARTITION, PRIVATE, START_MILLIS
+from tests.support.desk import Desk
+from tests.support.history import every_kind_of_event
+from tests.support.judging import JudgingDesk
+from tests.support.steps import reached, related
+from tests.support.stores import assert_rebuilds, published_rows
+from tests.textual.carrying import empty_ledger, exported, files
+
+
+@pytest.fixture
+def again(clock: ManualClock) -> Any:
+    """An empty ledger with the same clock."""
+    with empty_ledger(clock) as ledger:
+        yield ledger
+
+
+def carry(ledger: Ledger, again: Ledger, place: Path, *, leave_out: bool = False) -> dict[str, dict[str, int]]:
+    """Carries a ledger over; what was left out. What comes back is sound, and exports to the same bytes."""
+    first = exported(ledger, place / "first", leave_out=leave_out)
+    import_text(again, place / "first")
+    exported(again, place / "second")
+    assert files(place / "first", manifest=False) == files(place / "second", manifest=False)
+    assert_rebuilds(again)
+    check_rows(published_rows(again))
+    return first.manifest.left_out
+
+
+def standings(ledger: Ledger, *refs: Ref, partition: Partition = PARTITION) -> list[object]:
+    with ledger.view() as view:
+        reader = view.partition(partition)
+        return [standing_view(reader, ref.record_id) for ref in refs]
+
+
+def relation(ledger: Ledger, receipt: RelationReceipt) -> Any:
+    with ledger.view() as view:
+        found = view.partition(PARTITION).relation(receipt.relation_id)
+    assert found is not None
+    return found.relation
+
+
+def verdict_on(ledger: Ledger, receipt: RelationReceipt) -> str:
+    """Why a relation counts or not."""
+    with ledger.view() as view:
+        reader = view.partition(PARTITION)
+        return Evaluator(reader, view.now_millis).explain_relation(relation(ledger, receipt)).reason
+
+
+def events(ledger: Ledger) -> list[Event | None]:
+    with ledger.view() as view:
+        reader = view.partition(PARTITION)
+        return [reader.event(sequence) for sequence in range(1, reader.head().sequence + 1)]
+
+
+def test_every_kind_has_one_token_and_every_token_one_kind() -> None:
+    assert set(REGISTRY) == set(LINK_TOKENS)
+    assert {token: kind for kind, token in LINK_TOKENS.items()} == KINDS_BY_TOKEN
+    assert "memhtml-semantic-related" == LINK_TOKENS["semantic_related"]
+
+
+def test_records_keep_id_author_review_and_derivation(desk: Desk, again: Ledger, tmp_path: Path) -> None:
+    source = desk.review(desk.create("kept"), "approved", "note/7")
+    bobs = Desk(desk.ledger, author=BOB)
+    derived = bobs.derive(source, content="a summary")
+    desk.review(desk.create("wrong"), "rejected", "note/8")
+    assert {} == carry(desk.ledger, again, tmp_path)
+    with again.view() as view:
+        reader = view.partition(PARTITION)
+        kept, summary = reader.record(source.record_id), reader.record(derived.record_id)
+        assert kept is not None
+        assert summary is not None
+        assert reader.review_evidence(kept.meta) == "note/7"
+    assert (ADA, BOB) == (kept.meta.author, summary.meta.author)
+    assert kept.meta.disposition == "approved"
+    assert summary.meta.derivation is not None
+    assert (source,) == summary.meta.derivation.sources
+
+
+def test_relations_keep_id_reporter_provenance_evidence_validity_and_review(
+    desk: Desk, again: Ledger, tmp_path: Path
+) -> None:
+    one, two, proof = desk.create("one"), desk.review(desk.create("two")), desk.create("proof")
+    given = builders.relation(
+        one,
+        two,
+        "contradicts",
+        provenance=builders.provenance(origin="model_inference", model=builders.MODEL),
+        valid_from_millis=-5,
+        valid_until_millis=2 * START_MILLIS,
+        evidence_sources=(proof,),
+    )
+    asserted = related(Desk(desk.ledger, author=BOB).accept(AssertRelation(relation=given)))
+    rejected = desk.judge(desk.relate(one, two), "rejected")
+    assert {} == carry(desk.ledger, again, tmp_path)
+    found = relation(again, asserted)
+    assert (given, BOB, "active", None) == (found.input, found.reported_by, found.state, found.review)
+    assert "rejected" == relation(again, rejected).disposition
+    assert relation(desk.ledger, rejected).review.evidence_ref == relation(again, rejected).review.evidence_ref
+
+
+def test_commands_of_an_import_leave_receipts_and_journals_like_any_other(
+    desk: Desk, again: Ledger, tmp_path: Path
+) -> None:
+    desk.relate(desk.create("one"), desk.create("two"))
+    carry(desk.ledger, again, tmp_path)
+    with again.view() as view:
+        head = view.partition(PARTITION).head()
+    assert (2, 1) == (head.streams[RECORDS].sequence, head.streams[RELATIONS].sequence)
+    receipts = [receipt_of(event) for event in events(again) if event is not None]
+    keys = {receipt.idempotency_key for receipt in receipts if receipt is not None}
+    assert 3 == len(keys)
+    assert all(key.startswith("import/") for key in keys)
+
+
+def test_standings_come_back_however_they_came_about(
+    judging: JudgingDesk, desk: Desk, again: Ledger, tmp_path: Path
+) -> None:
+    first = judging.save("nine", topic_key="ferry")
+    second = judging.save("ten", topic_key="ferry")
+    third = judging.save("noon", topic_key="ferry")
+    plain, newer = judging.save("a boat"), judging.save("a later boat")
+    judging.compare(newer, plain, "supersedes", reason="it is later\nby a day", evidence={"seen": [1, 2.5]})
+    put_away = judging.save("a raft", topic_key="raft")
+    judging.archive(put_away)
+    judging.save("another raft", topic_key="raft")
+    for pinned in (third, put_away):
+        judging.pin(pinned)
+    desk.accept(MarkStale(record_id=plain.record_id, because=newer, confidence=0.25))
+    records = first, second, third, plain, newer, put_away
+    assert {} == carry(judging.ledger, again, tmp_path)
+    assert standings(judging.ledger, *records) == standings(again, *records)
+    with again.view() as view, judging.ledger.view() as before:
+        reader, original = view.partition(PARTITION), before.partition(PARTITION)
+        assert [second.record_id] == [original.replaced_for_topic(third.record_id)]
+        assert second.record_id == reader.replaced_for_topic(third.record_id)
+        assert original.standing(plain.record_id).stale_marks == reader.standing(plain.record_id).stale_marks
+        verdict = reader.verdict_between(newer.record_id, plain.record_id)
+        assert verdict is not None
+        assert verdict == original.verdict_between(newer.record_id, plain.record_id)
+        stored = reader.verdict(verdict)
+        assert stored is not None
+        words = reader.words(stored.words_at)
+    assert words is not None
+    assert ("it is later\nby a day", {"seen": [1, 2.5]}, 0.75) == (words.reason, words.evidence, stored.confidence)
+
+
+def test_a_supersession_that_came_back_is_undone_like_any_other(
+    judging: JudgingDesk, again: Ledger, tmp_path: Path
+) -> None:
+    first, second = judging.save("nine"), judging.save("ten")
+    judging.compare(second, first, "supersedes")
+    carry(judging.ledger, again, tmp_path)
+    with again.view() as view:
+        relation_id = view.partition(PARTITION).verdict_between(second.record_id, first.record_id)
+    assert relation_id is not None
+    Desk(again).accept(builders.retire(relation_id, 1))
+    [standing] = standings(again, first)
+    assert getattr(standing, "state", None) == "current"
+
+
+def test_who_took_a_slot_and_who_wrote_the_content_since_are_both_kept(
+    judging: JudgingDesk, again: Ledger, tmp_path: Path
+) -> None:
+    judging.save("nine", topic_key="ferry")
+    taker = judging.save("ten", topic_key="ferry")
+    Desk(judging.ledger, author=BOB).revise(taker, "eleven", topic_key="ferry")
+    assert {} == carry(judging.ledger, again, tmp_path)
+    with again.view() as view:
+        reader = view.partition(PARTITION)
+        record = reader.record(taker.record_id)
+        [told] = [one.relation for one in reader.relations()]
+    assert record is not None
+    assert (BOB, ADA) == (record.meta.author, told.reported_by)
+
+
+def test_relations_to_earlier_revisions_come_back_as_such(
+    judging: JudgingDesk, desk: Desk, again: Ledger, tmp_path: Path
+) -> None:
+    revised, reviewed, rejected, as_it_is = (desk.create(name) for name in ("one", "two", "three", "four"))
+    told = [
+        desk.relate(revised, as_it_is),
+        desk.relate(as_it_is, reviewed),
+        desk.relate(as_it_is, rejected, evidence_sources=(revised,)),
+        desk.relate(reviewed, as_it_is, evidence_sources=(rejected,)),
+    ]
+    judging.compare(revised, reviewed, "conflicts_with")
+    judging.compare(reviewed, as_it_is, "supersedes")
+    desk.review(desk.revise(desk.revise(revised)))
+    desk.review(reviewed)
+    desk.review(rejected, "rejected")
+    last = desk.relate(desk.create("five"), as_it_is)
+    assert {} == carry(desk.ledger, again, tmp_path)
+    for receipt in (*told, last):
+        assert verdict_on(desk.ledger, receipt) == verdict_on(again, receipt)
+    assert "endpoint_revision_changed" == verdict_on(again, told[0])
+    assert "eligible" == verdict_on(again, last)
+
+
+def test_verdicts_of_every_kind_come_back_as_verdicts(judging: JudgingDesk, again: Ledger, tmp_path: Path) -> None:
+    one, other = judging.save("one"), judging.save("another")
+    judging.submit((one, other))
+    judging.judge_all([Judgment(candidate_id=judging.pending_between(one, other), relation="not_conflict")])
+    judging.compare(other, one, "scoped")
+    assert {} == carry(judging.ledger, again, tmp_path)
+    with again.view() as view, judging.ledger.view() as before:
+        for source, target in ((one, other), (other, one)):
+            pair = source.record_id, target.record_id
+            found = view.partition(PARTITION).verdict_between(*pair)
+            assert found is not None
+            assert found == before.partition(PARTITION).verdict_between(*pair)
+
+
+def test_links_come_back_with_kind_direction_and_author_before_their_ends_are_archived(
+    judging: JudgingDesk, again: Ledger, tmp_path: Path
+) -> None:
+    one, other = judging.save("one"), judging.save("another")
+    link = Link(source_id=other.record_id, target_id=one.record_id, kind="supersedes")
+    judging.ledger.submit(judging.ledger.command(PARTITION, BOB, "link", link))
+    judging.archive(one)
+    assert {} == carry(judging.ledger, again, tmp_path)
+    with again.view() as view:
+        found = view.partition(PARTITION).link_between(one.record_id, other.record_id)
+    assert found is not None
+    assert (other.record_id, one.record_id, "supersedes", BOB) == (
+        found.source_id,
+        found.target_id,
+        found.kind,
+        found.author,
+    )
+
+
+def test_partitions_keep_company_mission_visibility_and_subject(ledger: Ledger, again: Ledger, tmp_path: Path) -> None:
+    other = Partition(
+        company_id="other company", project_id="a/../b", agent_id="夢", visibility="shared", mission_id="/"
+    )
+    for partition in (PARTITION, PRIVATE, other):
+        Desk(ledger, partition).create("there")
+    assert {} == carry(ledger, again, tmp_path)
+    with again.view() as view:
+        assert {PARTITION, PRIVATE, other} == set(view.partitions())
+
+
+# What is not carried
+
+
+def test_deleted_and_retired_are_counted_and_stop_nobody(desk: Desk, again: Ledger, tmp_path: Path) -> None:
+    desk.delete(desk.create("gone", type="person"))
+    desk.retire(desk.relate(desk.create("one"), desk.create("two")))
+    left_out = carry(desk.ledger, again, tmp_path)
+    assert {"deleted": {"person": 1}, "retired": {"memhtml-supports": 1}} == left_out
+    manifest = (tmp_path / "first" / "manifest.txt").read_text()
+    assert "left-out: deleted\n  person: 1\nleft-out: retired\n  memhtml-supports: 1\n" in manifest
+
+
+def test_earlier_revisions_and_candidates_are_told_as_history(judging: JudgingDesk, tmp_path: Path) -> None:
+    desk = Desk(judging.ledger)
+    one = judging.save("one")
+    other = desk.revise(desk.revise(judging.save("another")))
+    judging.submit((one, other))
+    judging.confirm(one)
+    told = exported(judging.ledger, tmp_path / "text").history
+    assert {"earlier_revisions": 2, "pending_candidates": 1, "confirmations": 1} == {
+        name: count for name, count in told.items() if count
+    }
+
+
+def _of_another_type(desk: Desk) -> None:
+    one, two = desk.create("one"), desk.create("two", type="person")
+    desk.relate(one, two, "about_person")
+    desk.revise(two, type="session")
+
+
+def _to_deleted(desk: Desk) -> None:
+    one, two = desk.create("one"), desk.create("two")
+    desk.relate(one, two)
+    desk.delete(one)
+
+
+def _to_expired(desk: Desk) -> None:
+    desk.relate(desk.create("one"), desk.create("two", valid_until_millis=START_MILLIS + 10))
+
+
+def _on_expired_evidence(desk: Desk) -> None:
+    proof = desk.create("proof", valid_until_millis=START_MILLIS + 10)
+    desk.relate(desk.create("one"), desk.create("two"), evidence_sources=(proof,))
+
+
+def _derived_from_expired(desk: Desk) -> None:
+    source = desk.create("one", valid_until_millis=START_MILLIS + 10)
+    desk.relate(desk.derive(source), desk.create("two"))
+
+
+def _superseded_by_deleted(desk: Desk) -> None:
+    judging = JudgingDesk(desk.ledger)
+    judging.save("nine", topic_key="t")
+    desk.delete(judging.save("ten", topic_key="t"))
+    judging.save("eleven", topic_key="t")
+
+
+LOST = {
+    _of_another_type: {"pinned-to-another-revision": {"memhtml-about-person": 1}},
+    _to_deleted: {"end-deleted-or-left-out": {"memhtml-supports": 1}, "deleted": {"memory": 1}},
+    _to_expired: {"end-ineligible": {"memhtml-supports": 1}},
+    _on_expired_evidence: {"evidence-ineligible": {"memhtml-supports": 1}},
+    _derived_from_expired: {
+        "ancestry-ineligible": {"memory": 1},
+        "end-deleted-or-left-out": {"memhtml-supports": 1},
+    },
+    _superseded_by_deleted: {
+        "deleted": {"memory": 1},
+        "end-deleted-or-left-out": {"memhtml-supersedes": 1},
+        "superseder-left-out-so-archived": {"memory": 1},
+    },
+}
+
+
+@pytest.mark.parametrize("history", LOST, ids=lambda history: history.__name__.strip("_"))
+def test_what_is_active_is_left_out_only_where_somebody_says_so(
+    desk: Desk, clock: ManualClock, again: Ledger, tmp_path: Path, history: Any
+) -> None:
+    history(desk)
+    clock.advance(20)
+    with pytest.raises(ExportRefused, match=r"would be lost: .*--leave-out-ineligible"):
+        exported(desk.ledger, tmp_path / "refused")
+    assert not (tmp_path / "refused").exists()
+    assert LOST[history] == carry(desk.ledger, again, tmp_path, leave_out=True)
+
+
+def test_what_expires_after_the_export_stops_the_import_before_anything_is_written(
+    desk: Desk, clock: ManualClock, again: Ledger, tmp_path: Path
+) -> None:
+    soon = desk.create("one", valid_until_millis=START_MILLIS + 10)
+    desk.relate(soon, desk.create("two"))
+    desk.judge(desk.relate(soon, desk.derive(soon)), "approved")
+    exported(desk.ledger, tmp_path / "text")
+    clock.advance(20)
+    with pytest.raises(ImportRefused, match="not eligible any more"):
+        import_text(again, tmp_path / "text")
+    assert [] == events(again)
+    lost = import_text(again, tmp_path / "text", leave_out=True).lost
+    assert {"memhtml-supports": 2, "memory": 1} == lost
+    assert 2 == len(events(again))
+
+
+def test_what_one_request_may_look_up_bounds_no_export(
+    desk: Desk, again: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sources = [desk.create(f"source {number}") for number in range(20)]
+    for number in range(0, 20, 2):
+        desk.relate(desk.derive(*sources[number : number + 2]), sources[0])
+    monkeypatch.setattr("relatum.limits.DEPENDENCY_LOOKUPS_MAX", 4)
+    assert {} == carry(desk.ledger, again, tmp_path)
+
+
+def test_every_kind_of_history_can_be_carried(
+    ledger: Ledger, clock: ManualClock, again: Ledger, tmp_path: Path
+) -> None:
+    with Ledger.in_memory(clock=clock) as lived:
+        every_kind_of_event(lived, clock)
+        left_out = carry(lived, again, tmp_path, leave_out=True)
+    assert {"deleted", "retired", "end-deleted-or-left-out"} <= left_out.keys()
+
+
+# The door for ids
+
+
+def test_an_id_that_something_has_is_not_given_out_again(ledger: Ledger) -> None:
+    desk = Desk(ledger)
+    there = desk.create("there")
+    for operation in (builders.create("another"), SaveRecord(record=builders.record("another"))):
+        taken = ledger.restoration(PARTITION, ADA, "import/x", operation, {"record": there.record_id})
+        [outcome] = ledger.restore([taken])
+        assert isinstance(outcome, Refusal)
+        assert "revision_conflict" == outcome.code
+
+
+def test_a_command_of_an_import_is_refused_like_any_other(ledger: Ledger) -> None:
+    blank = ledger.restoration(PARTITION, ADA, "import/x", builders.create(" "), {"record": builders.unknown_id()})
+    [outcome] = ledger.restore([blank])
+    assert isinstance(outcome, Refusal)
+    assert reached(Desk(ledger).accept(builders.create())).revision == 1
