@@ -31,6 +31,10 @@ class Keeper:
         self._followed: set[bytes] = set()
         """Partitions that were found to be indexed along their history: from then on a view can only be behind."""
 
+    def knows(self, partition: PartitionReader) -> bool:
+        """Whether anything of a partition was ever indexed."""
+        return self.tables.partition(bytes.fromhex(partition.workspace_id)) is not None
+
     def caught_up(self, partition: PartitionReader) -> int | None:
         """The number of a partition, indexed up to its tip; None where its record stream is not active yet."""
         tip = partition.head().streams.get(RECORDS)

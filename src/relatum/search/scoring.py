@@ -33,16 +33,19 @@ class Found(NamedTuple):
     score: float
 
 
-def detected(tables: Tables, number: int | None, partition: PartitionReader, content: str) -> Detected:
-    """The 20 best memories for a text, the most similar first."""
+def detected(
+    tables: Tables, number: int | None, partition: PartitionReader, content: str, without: str | None = None
+) -> Detected:
+    """The 20 best memories for a text, but for one that is to be replaced; the most similar first."""
     if number is None:
         return NOTHING_DETECTED
     own = distinct(content)
     first = list(own)[: limits.DETECTION_WORDS_MAX]
     scores = _scores(tables, number, first, limits.DETECTION_POSTINGS_MAX)
     best = nlargest(DETECTION_LOOKS_MAX, scores.items(), key=lambda item: (item[1], item[0]))
-    memories = islice((one for one, _ in best if _is_memory(partition, uuid_text(one))), limits.DETECTED_MAX)
-    hits = [Hit(uuid_text(one), _share(own, tables.words_of(number, one))) for one in memories]
+    found = ((uuid_text(one), one) for one, _ in best)
+    memories = ((name, one) for name, one in found if name != without and _is_memory(partition, name))
+    hits = [Hit(name, _share(own, tables.words_of(number, one))) for name, one in islice(memories, limits.DETECTED_MAX)]
     return Detected(tuple(sorted(hits, key=lambda hit: -hit.similarity)))
 
 

@@ -55,11 +55,11 @@ class Tables:
     """An open index. Raises sqlite3.Error where the file can't be used."""
 
     def __init__(self, path: Path | None) -> None:
-        self._path = path
+        self.path = path
         self._open()
 
     def _open(self) -> None:
-        name = ":memory:" if self._path is None else str(self._path)
+        name = ":memory:" if self.path is None else str(self.path)
         self._database = sqlite3.connect(name, check_same_thread=False, isolation_level=None)
         execute = self._database.execute
         execute("PRAGMA journal_mode = WAL")
@@ -88,6 +88,18 @@ class Tables:
         """Forgets what was done since `begin`."""
         if self._database.in_transaction:
             self._database.execute("ROLLBACK")
+
+    def purge(self) -> None:
+        """Leaves in the file, and in the log beside it, nothing of what was removed.
+
+        Rows are overwritten as they are removed (`secure_delete`); what is left are words in full-text segments, which
+        are merged into one without them, and pages in the log as they were before.
+        """
+        execute = self._database.execute
+        execute("INSERT INTO postings (postings) VALUES ('optimize')")
+        [(busy, *_)] = execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        if busy:
+            raise sqlite3.OperationalError("somebody else reads the index")
 
     # Partitions
 
