@@ -22,6 +22,7 @@ from relatum.core.records import Payload, RecordMeta
 from relatum.core.staleness import MONTHS_TO_LIVE, staleness
 from relatum.core.standings import Standing
 from relatum.core.wire import Closed
+from relatum.limits import DAY_MILLIS
 from relatum.reads.records import payload_of
 from relatum.reads.scans import standings, waiting
 from relatum.reads.ties import Ties
@@ -142,11 +143,15 @@ class Ranking:
 
     def rest(self) -> list[Ranked]:
         """The other records, the best first; of those of one day the one that has been there longest."""
-        others = [
-            self._natural(one)
-            for one in reversed(self._outlines)
-            if not self._is_near(one) and one not in self._pinned and one not in self._lowered
-        ]
+        elsewhere = {*self._around.matches, *self._ties.tied, *self._pinned, *self._lowered}
+        worth: dict[tuple[int, str | None, bool], float] = {}
+        others: list[Ranked] = []
+        for one, outline in reversed(self._outlines.items()):
+            if one not in elsewhere:
+                alike = created_at_millis(one) // DAY_MILLIS, outline.category, one in self._shown
+                if alike not in worth:
+                    worth[alike] = self._natural(one).score
+                others.append(Ranked(one, "rest", worth[alike]))
         others += [ranked for ranked in self._lowered.values() if ranked.tier == "rest"]
         return sorted(others, key=lambda one: -one.score)
 
