@@ -18,10 +18,13 @@ from relatum.core.events import JudgmentEvent
 from relatum.core.ids import Author, Partition, uuid7
 from relatum.core.judgments import Judging as JudgingBatch
 from relatum.core.judgments import JudgmentOperation, Sweeping
+from relatum.core.outlines import Surroundings
+from relatum.core.records import RecordInput
 from relatum.entropy import Entropy
 from relatum.errors import Failure, Refusal, StorageFailure, StorageInconsistency, invalid
 from relatum.limits import JUDGMENTS_MAX, RESURFACING_MILLIS_DEFAULT, SWEEP_DEADLINE_MILLIS_DEFAULT
 from relatum.search.index import SearchIndex
+from relatum.search.keeping import outlined
 from relatum.search.scoring import Found
 from relatum.store.partition import PartitionReader
 from relatum.store.replay import look_up_judgment
@@ -81,12 +84,14 @@ class Judging:
         """A save, with what the index knows of records that resemble it; whatever fails in that, the save goes on."""
         if not (isinstance(submission, RecordSubmission) and isinstance(submission.operation, SaveRecord)):
             return submission
-        return submission._replace(detected=self._detect(submission.partition, submission.operation.record.content))
+        return submission._replace(detected=self._detect(submission.partition, submission.operation.record))
 
-    def _detect(self, partition: Partition, content: str) -> Detected:
+    def _detect(self, partition: Partition, record: RecordInput) -> Detected:
         try:
             with self._view() as view:
-                return self._index.detect(view.partition(partition), content)
+                reader = view.partition(partition)
+                replaced = None if record.topic_key is None else reader.topic_holder(record.topic_key)
+                return self._index.detect(reader, record.content, without=replaced)
         except (StorageFailure, StorageInconsistency) as failure:
             self._log.failure("a save was not compared with what is there", failure)
             return NOTHING_DETECTED
@@ -99,13 +104,23 @@ class Judging:
         except (StorageFailure, StorageInconsistency) as failure:
             self._log.failure("a partition could not be indexed", failure)
 
+    def purge_index(self) -> None:
+        """Purges from the files of the index whatever was erased. Raises StorageFailure where that can't be done."""
+        with self._view() as view:
+            if not self._index.purge([view.partition(partition) for partition in view.partitions()]):
+                raise StorageFailure("the search index can't be purged; nothing is lost")
+
     def search(self, partition: PartitionReader, text: str) -> list[Found]:
         """The active, current records of a partition that have words of a text, the best first."""
         return self._index.search(partition, text)
 
-    def matches(self, partition: PartitionReader, text: str) -> dict[str, int]:
-        """The active, current records of a partition that have words of a text, with how many distinct ones."""
-        return self._index.matches(partition, text)
+    def surroundings(self, partition: PartitionReader, text: str) -> Surroundings:
+        """The active, current records of a partition in outline, and which of them have words of a text.
+
+        Without the index they are outlined from the ledger, and none of them has any word.
+        """
+        found = self._index.surroundings(partition, text)
+        return outlined(partition) if found is None else found
 
     def resembling(self, partition: PartitionReader, text: str) -> Detected:
         """The active, current records of a partition that resemble a text, the most similar first."""

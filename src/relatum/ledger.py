@@ -122,8 +122,8 @@ class Ledger(CompanyCommands):
             queue_commands_max=queue_commands_max,
             group_commands_max=group_commands_max,
         )
-        self._index = SearchIndex(index_path, log)
         self.derived = DerivedEdges(derived_path)
+        self._index = SearchIndex(index_path, log)
         self.judgments = Judging(
             self._committer,
             self.view,
@@ -153,18 +153,23 @@ class Ledger(CompanyCommands):
         Raises StoreUnavailable, with a message for the operator, where the directory is missing, in use, of another
         format, damaged, or has lost acknowledged commands. A process must not fork afterwards.
         """
-        return cls(
-            Database.open(Path(directory), create=create),
-            clock=clock,
-            entropy=entropy,
-            metrics=metrics,
-            log=log,
-            queue_commands_max=queue_commands_max,
-            group_commands_max=group_commands_max,
-            index_path=Path(directory) / INDEX_NAME,
-            derived_path=Path(directory) / DERIVED_NAME,
-            ages=ages,
-        )
+        database = Database.open(Path(directory), create=create)
+        try:
+            return cls(
+                database,
+                clock=clock,
+                entropy=entropy,
+                metrics=metrics,
+                log=log,
+                queue_commands_max=queue_commands_max,
+                group_commands_max=group_commands_max,
+                index_path=Path(directory) / INDEX_NAME,
+                derived_path=Path(directory) / DERIVED_NAME,
+                ages=ages,
+            )
+        except BaseException:
+            database.close()
+            raise
 
     @classmethod
     def in_memory(cls, *, clock: Clock | None = None, entropy: Entropy | None = None) -> Self:
@@ -353,6 +358,15 @@ class Ledger(CompanyCommands):
     def upkeep(self) -> Upkeep | None:
         """What is done to its files while it is in use: ballast, images for backups, compaction. None in memory."""
         return self._database.upkeep
+
+    def compact(self) -> tuple[int, int]:
+        """Purges what was erased before the call from every file; the bytes of the engine's before and after.
+
+        Raises StorageFailure where the ledger is closed meanwhile, or something still reads the old files.
+        """
+        assert self.upkeep is not None, "what lies in a directory has files"
+        self.judgments.purge_index()
+        return self.upkeep.compact()
 
     def readiness(self) -> Readiness:
         """Whether commands are accepted, and if not, why."""

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import base64
+import sqlite3
 from pathlib import Path
 
 import pytest
 
 from relatum.backup.manifest import STORE_NAME
 from relatum.entropy import SystemEntropy
+from relatum.errors import StorageFailure
 from relatum.ledger import Ledger
+from relatum.search.tables import Tables
+from relatum.search.words import WORD_CHARACTERS_MAX
 from relatum.store.layout import ENGINE_NAME
 from relatum.store.rocks import RocksStore, reading
 from relatum.verify.directory import verify_directory
@@ -26,8 +30,9 @@ def planted_text() -> str:
 
 
 def holding(directory: Path, text: str) -> list[str]:
-    """The files in which the bytes of a text lie."""
-    return [name for name, content in files_of(directory).items() if text.encode() in content]
+    """The files in which the bytes of a text lie, as they are or as the search index has them."""
+    forms = text.encode(), text[:WORD_CHARACTERS_MAX].lower().encode()
+    return [name for name, content in files_of(directory).items() if any(form in content for form in forms)]
 
 
 def rows_holding(directory: Path, text: str) -> int:
@@ -59,8 +64,7 @@ def test_a_deleted_text_is_in_no_file_after_a_compaction(tmp_path: Path, flushed
         for text in (content, title, evidence, again):
             assert holding(store, text), "the deletion alone leaves the bytes where they were"
             assert 0 == in_view(ledger, text)
-        assert ledger.upkeep is not None
-        ledger.upkeep.compact()
+        ledger.compact()
         for text in (content, title, evidence, again):
             assert [] == holding(store, text)
     done(run("compact", store))
@@ -75,6 +79,47 @@ def test_a_deleted_text_is_in_no_file_after_a_compaction(tmp_path: Path, flushed
 def in_view(ledger: Ledger, text: str) -> int:
     with ledger.view() as view:
         return sum(text.encode() in row for _, row in view._view.scan(b"", b"\xff" * 17))
+
+
+def test_a_deleted_text_is_not_in_the_search_index_after_a_compaction(tmp_path: Path) -> None:
+    store, text, title = tmp_path / "store", planted_text(), planted_text()
+    index = "search.sqlite"
+    with Ledger.open(store, create=True) as ledger:
+        desk = Desk(ledger)
+        gone, kept = desk.create(text, title=title), desk.create("a ferry")
+        ledger.judgments.keep_in_step(desk.partition)
+        assert any(name.startswith(index) for name in holding(store, text))
+        desk.delete(gone)
+        ledger.compact()
+        assert [] == holding(store, text) + holding(store, title)
+        with ledger.view() as view:
+            [found] = ledger.judgments.search(view.partition(desk.partition), "ferry")
+        assert kept.record_id == found.record_id
+
+
+def test_what_an_index_lags_behind_is_purged_by_a_compaction_at_rest(tmp_path: Path) -> None:
+    store, text = tmp_path / "store", planted_text()
+    with Ledger.open(store, create=True) as ledger:
+        desk = Desk(ledger)
+        gone = desk.create(text)
+        ledger.judgments.keep_in_step(desk.partition)
+        desk.delete(gone)
+    assert holding(store, text)
+    done(run("compact", store))
+    assert [] == holding(store, text)
+
+
+def test_a_compaction_that_can_not_purge_the_search_index_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: Tables) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with Ledger.open(tmp_path, create=True) as ledger:
+        Desk(ledger).create()
+        monkeypatch.setattr(Tables, "purge", full)
+        with pytest.raises(StorageFailure, match="the search index can't be purged"):
+            ledger.compact()
 
 
 def test_a_running_server_purges_what_was_deleted_over_http(tmp_path: Path) -> None:

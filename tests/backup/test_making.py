@@ -52,9 +52,11 @@ def test_the_manifest_names_every_file_with_its_size_and_digest(store: Path, tmp
 
 
 def test_the_store_goes_on_as_before(store: Path, tmp_path: Path) -> None:
+    before = {path.name for path in store.iterdir()}
     back_up(store, tmp_path / "one")
     back_up(store, tmp_path / "two")
-    assert {ENGINE_NAME, WATERMARK_NAME} == {path.name for path in store.iterdir()}
+    assert before == {path.name for path in store.iterdir()}
+    assert {ENGINE_NAME, WATERMARK_NAME} == {path.name for path in (tmp_path / "one" / "store").iterdir()}
     one, two = manifest.read(tmp_path / "one"), manifest.read(tmp_path / "two")
     assert one.families == two.families
 

@@ -76,7 +76,7 @@ def other(directory: Path) -> Path:
 
 
 def test_the_routes_are_no_part_of_the_document(served: tuple[Server, Caller]) -> None:
-    assert "operator" not in served[1].api.send("GET", "/openapi.json").text
+    assert "/operator/" not in served[1].api.send("GET", "/openapi.json").text
 
 
 def test_a_backup_of_a_served_store_and_one_of_the_store_at_rest_have_the_same_rows(tmp_path: Path) -> None:
@@ -141,7 +141,10 @@ def begun(server: Server) -> Wire:
 
 
 def images_of(store: Path) -> list[Path]:
-    return list((store / IMAGES_NAME).glob("*"))
+    try:
+        return list((store / IMAGES_NAME).iterdir())
+    except FileNotFoundError:  # as it is where there are none, and may become meanwhile
+        return []
 
 
 def test_one_backup_at_a_time_and_everybody_else_is_served_meanwhile(large: Path, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from relatum.http.table import ROUTES
+from relatum.limits import DAY_MILLIS
 from tests.doors.door import SCOPE, Door
 from tests.doors.mutating import as_json
 from tests.http.client import Json
@@ -40,6 +41,8 @@ async def bodies(door: Door) -> Bodies:
         **_relations(source, target, relation_id),
         **_records(source, target),
         **_graphs(source),
+        **await _judgments(door),
+        **await _views(door),
         **_company(listed, source, relation_id),
         **_credentials(),
         f"{MEMORY}/receipts/read": [_scoped(family="relation", idempotency_key="related")],
@@ -141,6 +144,72 @@ def _graphs(source: Json) -> Bodies:
     return {
         f"{MEMORY}/graph/typed": [_scoped(query=typed)],
         f"{MEMORY}/graph/evidence": [_scoped(query=evidence)],
+    }
+
+
+async def _judgments(door: Door) -> Bodies:
+    path, records = f"{MEMORY}/judgments", f"{MEMORY}/records"
+    one, other = [(await _created(door, key))["record_id"] for key in ("one", "other")]
+    pair = {"source": one, "target": other, "similarity": 0.5}
+    await door.ask(f"{path}/candidates", idempotency_key="pair", candidates=[pair])
+    door.clock.advance(15 * DAY_MILLIS)
+    run = await door.ask(f"{path}/sweep", idempotency_key="run")
+    ends = [(await _created(door, key))["record_id"] for key in ("nine", "ten")]
+    judged = await door.ask(
+        f"{path}/candidates", idempotency_key="other pair", candidates=[{"source": ends[0], "target": ends[1]}]
+    )
+    judgment = {
+        "candidate_id": judged["candidates"][0]["candidate_id"],
+        "relation": "related",
+        "reason": "words",
+        "confidence": 0.5,
+        "evidence": {"é": [1, None]},
+        "provenance": PROVENANCE,
+    }
+    comparison = {"source_id": one, "target_id": ends[0], "relation": "scoped", "confidence": 1}
+    confirmation = {"record_id": one, "outcome": "affirmed", "evidence_ref": "note/4"}
+    return {
+        f"{path}/undo": [_scoped(idempotency_key="undo", run_id=run["run_id"])],
+        f"{path}/sweep": [_scoped(idempotency_key="sweep")],
+        f"{path}/candidates": [_scoped(idempotency_key="candidates", candidates=[{**pair, "target": ends[0]}])],
+        f"{path}/batch": [_scoped(idempotency_key="batch", judgments=[judgment])],
+        f"{path}/compare": [_scoped(idempotency_key="compare", **comparison)],
+        f"{path}/query": [_scoped(status="pending", min_age_millis=0, limit=5)],
+        f"{records}/annotated": [_scoped(record_ids=[one, other], relations_limit=5)],
+        f"{records}/search": [_scoped(text="tide", limit=5, exclude_stale=True, tag="sea")],
+        f"{records}/confirm": [_scoped(idempotency_key="confirm", confirmations=[confirmation])],
+        f"{records}/needs-review": [_scoped(limit=5)],
+        f"{MEMORY}/topic-keys/suggest": [_scoped(title="tide", content="the tide turned")],
+    }
+
+
+async def _views(door: Door) -> Bodies:
+    one, other = [(await _created(door, key))["record_id"] for key in ("a ferry", "a harbour")]
+    ends = {"source_id": one, "target_id": other}
+    run = {"run_id": "night", "run_date": "2026-01-08"}
+    sources = [{"source_id": "log", "source_hash": "h"}]
+    return {
+        f"{MEMORY}/links/commands": [
+            _scoped(idempotency_key="link", operation={"type": "link", "kind": "related", **ends}),
+            _scoped(idempotency_key="unlink", operation={"type": "unlink", **ends}),
+        ],
+        f"{MEMORY}/records/status": [
+            _scoped(record_ids=[one, other], current_sources=sources),
+            _scoped(filter={"limit": 5, "type": "memory"}),
+        ],
+        f"{MEMORY}/records/validate": [_scoped(source_id="log", current_source_hash="h")],
+        f"{MEMORY}/graph/health": [_scoped()],
+        f"{MEMORY}/graph/overview": [_scoped(limit=5)],
+        f"{MEMORY}/context": [_scoped(prompt="a ferry", budget_characters=600, shown=[one])],
+        f"{MEMORY}/edges/derived/replace": [
+            _scoped(run=run, edges=[{**ends, "kind": "supports", "weight": 0.5}], finish=True)
+        ],
+        f"{MEMORY}/edges/dangling": [_scoped(limit=5)],
+        f"{MEMORY}/edges/repair": [_scoped(limit=5)],
+        f"{MEMORY}/edges/derived/drop": [_scoped()],
+        f"{MEMORY}/edges/promote": [
+            _scoped(idempotency_key="promote", run=run, proposals=[{**ends, "kind": "supports", "confidence": 0.9}])
+        ],
     }
 
 

@@ -26,7 +26,7 @@ from tests.support.builders import START_MILLIS
 
 DESCRIBED: Final = Described(document((*ROUTES, METRICS_ROUTE)))
 SCOPE: Json = {"project_id": "atlas", "mission_id": None, "agent_id": "scout", "visibility": "shared"}
-EVERYTHING = ["memory_read", "memory_write", "memory_review", "memory_checkpoint"]
+EVERYTHING = ["memory_read", "memory_write", "memory_review", "memory_checkpoint", "memory_mine"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ class Door:
     victim: str
     """The id of a credential that may be changed."""
     log: StringIO
+    clock: ManualClock
 
     def secret(self, path: str) -> str:
         return self.admin if "/credentials" in path or "/company" in path else self.worker
@@ -120,10 +121,10 @@ async def door() -> AsyncIterator[Door]:
         services = Services(ledger, Log(log, clock.millis, "warning"), Pages(b"{}", b""), slots_max=8, read_threads=1)
         services.stop()
         app = application((*ROUTES, METRICS_ROUTE), services)
-        opened = Door(app, admin.secret, "", "", log)
+        opened = Door(app, admin.secret, "", "", log, clock)
         worker = await _issued(opened, "worker")
         victim = await _issued(opened, "victim")
-        yield Door(app, admin.secret, worker["secret"], victim["credential"]["id"], log)
+        yield Door(app, admin.secret, worker["secret"], victim["credential"]["id"], log, clock)
         services.close()
 
 

@@ -7,14 +7,15 @@ from typing import Final
 
 from relatum.core.candidates import Status
 from relatum.core.events import JudgmentEvent
-from relatum.core.ids import Ref
+from relatum.core.ids import Ref, uuid_bytes
 from relatum.core.judgment_queries import JudgmentsQuery, SearchQuery
 from relatum.core.judgments import JudgmentOperation
+from relatum.core.outlines import Outline, Surroundings
 from relatum.core.view_queries import StatusQuery, ValidateQuery
 from relatum.errors import Refusal, StorageInconsistency
 from relatum.ledger import Ledger
 from relatum.limits import DAY_MILLIS
-from relatum.reads import health, judgments, needs_review, receipts, records, validate
+from relatum.reads import health, judgments, needs_review, overview, receipts, records, validate
 from relatum.reads.context import context
 from relatum.reads.search import search
 from relatum.store.partition import PartitionReader
@@ -123,6 +124,14 @@ def _search(scene: JudgedScene, partition: PartitionReader, view: LedgerView) ->
     return search(partition, view.now_millis, wanted, [ref.record_id for ref in _all(scene).values()])
 
 
+def _around(scene: JudgedScene) -> Surroundings:
+    """What the search index knows of the scene: what is active and current, as it was before any damage."""
+    current = [ref for name, ref in _all(scene).items() if name not in ("old", "archived", "gone")]
+    ids = sorted((uuid_bytes(ref.record_id) for ref in current), reverse=True)
+    outlines = [Outline(one, None, None, rejected=False) for one in ids]
+    return Surroundings(outlines, {uuid_bytes(scene.current.record_id): 2}, complete=True)
+
+
 def _needs_review(_: JudgedScene, partition: PartitionReader, view: LedgerView) -> Answer:
     return needs_review.needs_review(partition, view.now_millis, 100)
 
@@ -135,14 +144,10 @@ READS: Final[dict[str, Read]] = {
     "queue of judged": _queue("judged"),
     "queue of orphaned": _queue("orphaned"),
     "search": _search,
-    "validate": lambda _, partition, view: validate.validate(
-        partition, view.now_millis, ValidateQuery(contract_version=1, scope=SCOPE)
-    ),
+    "validate": lambda _, partition, __: validate.validate(partition, ValidateQuery(contract_version=1, scope=SCOPE)),
     "health": lambda _, partition, view: health.health(partition, view.now_millis),
-    "overview": lambda _, partition, __: health.overview(partition, 20),
-    "context": lambda scene, partition, view: context(
-        partition, view.now_millis, {scene.current.record_id: 2}, 4_000, ()
-    ),
+    "overview": lambda _, partition, view: overview.overview(partition, view.now_millis, 20),
+    "context": lambda scene, partition, view: context(partition, view.now_millis, _around(scene), 4_000),
     "needs review": _needs_review,
     "receipt of a verdict": lambda scene, partition, _: receipts.read(
         partition, ADA.subject_id, "judgment", scene.verdict.idempotency_key

@@ -123,14 +123,18 @@ def test_what_is_not_active_and_current_or_is_ineligible_is_left_out(
     given: dict[str, Any] = {"category": "procedural"}
     kept, archived, superseded, deleted, rejected = (judging.save(name, **given) for name in "abcde")
     judging.save("f", valid_until_millis=builders.START_MILLIS + MONTH_MILLIS, **given)
+    source = desk.create("g")
+    sound, unsound = desk.derive(desk.create("h"), **given), desk.derive(source, **given)
     clock.advance(2 * MONTH_MILLIS)
     judging.archive(archived)
     judging.compare(kept, superseded, "supersedes")
     desk.delete(deleted)
     desk.review(rejected, "rejected")
-    assert [kept.record_id] == ids(judging)
+    assert {kept.record_id, sound.record_id, unsound.record_id} == set(ids(judging))
+    desk.revise(source)
+    assert {kept.record_id, sound.record_id} == set(ids(judging))
     judging.unarchive(archived)
-    assert {kept.record_id, archived.record_id} == set(ids(judging))
+    assert {kept.record_id, sound.record_id, archived.record_id} == set(ids(judging))
 
 
 def test_the_limit_cuts_the_records_and_not_their_number(judging: JudgingDesk, clock: ManualClock) -> None:
@@ -154,3 +158,15 @@ def test_a_scan_that_ends_early_says_so(
         monkeypatch.setattr("relatum.reads.needs_review.SCANNED_MAX", bound)
         found = queue(judging)
         assert (bound, bound, complete) == (found.total, found.coverage.scanned_records, found.coverage.complete)
+
+
+def test_a_scan_ends_early_where_derived_records_use_up_the_budget(
+    desk: Desk, judging: JudgingDesk, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        desk.derive(desk.create(f"source {number}"), category="project")
+    clock.advance(3 * MONTH_MILLIS)
+    assert 4 == queue(judging).total
+    monkeypatch.setattr("relatum.limits.DEPENDENCY_LOOKUPS_MAX", 2)
+    found = queue(judging)
+    assert (2, False) == (found.total, found.coverage.complete)

@@ -101,3 +101,14 @@ def test_a_directory_without_a_ledger_is_refused_and_left_alone(tmp_path: Path) 
     with pytest.raises(StoreUnavailable):
         Ledger.open(tmp_path / "nothing")
     assert [] == list(tmp_path.iterdir())
+
+
+def test_a_ledger_that_is_refused_for_its_mined_edges_lets_go_of_its_directory(tmp_path: Path) -> None:
+    Ledger.open(tmp_path, create=True).close()
+    edges = tmp_path / "derived.sqlite"
+    edges.write_bytes(b"nothing that SQLite knows" * 1_000)
+    with pytest.raises(StoreUnavailable, match="mine again"):
+        Ledger.open(tmp_path)
+    edges.unlink()
+    with Ledger.open(tmp_path) as ledger:
+        Desk(ledger).create()

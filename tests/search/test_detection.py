@@ -9,6 +9,7 @@ from collections import Counter
 import pytest
 
 from relatum.core.decide.saves import Hit
+from relatum.core.ids import uuid_bytes
 from relatum.ledger import Ledger
 from relatum.limits import DETECTED_MAX, DETECTION_WORDS_MAX
 from relatum.search.index import SearchIndex
@@ -55,7 +56,14 @@ def test_scores_are_bm25_of_the_partition(judging: JudgingDesk, index: SearchInd
             expected = naive_scores(documents, list(distinct(text)))
             assert expected == pytest.approx(dict(index.search(reader, text)))
             counts = {one: sum(word in words for word in distinct(text)) for one, words in documents.items()}
-            assert {one: count for one, count in counts.items() if count} == index.matches(reader, text)
+            found = index.surroundings(reader, text)
+            assert found is not None
+            expected_matches = {uuid_bytes(one): count for one, count in counts.items() if count}
+            assert (expected_matches, sorted(map(uuid_bytes, documents), reverse=True), True) == (
+                found.matches,
+                [outline.record_id for outline in found.outlines],
+                found.complete,
+            )
 
 
 def test_other_partitions_change_nothing(judging: JudgingDesk, index: SearchIndex) -> None:

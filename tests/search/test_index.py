@@ -33,7 +33,7 @@ def answers(index: SearchIndex, judging: JudgingDesk) -> list[object]:
     with judging.ledger.view() as view:
         reader = view.partition(judging.partition)
         texts = ("ferry", "the ferry leaves at ten", "harbour nine lantern", "never")
-        return [ask(reader, text) for text in texts for ask in (index.search, index.detect, index.matches)]
+        return [ask(reader, text) for text in texts for ask in (index.search, index.detect, index.surroundings)]
 
 
 def test_what_changes_in_the_ledger_changes_what_is_found(
@@ -71,6 +71,34 @@ def test_a_deleted_record_leaves_no_row_behind(judging: JudgingDesk, index: Sear
     assert "ferry" in rows
     words = [row for (row,) in sqlite3.connect(path).execute("SELECT word FROM word")]
     assert ["ferry", "unmistakable"] == sorted(words)
+
+
+def test_nothing_of_what_was_removed_is_left_in_the_files_after_a_purge(
+    judging: JudgingDesk, index: SearchIndex, path: Path
+) -> None:
+    desk = Desk(judging.ledger)
+    made = [
+        desk.create(f"ferry{number}x leaves harbour{number % 7}x at {number}", title="of old") for number in range(90)
+    ]
+
+    def left() -> set[int]:
+        """The records of which a word lies in a file."""
+        held = b"".join(file.read_bytes() for file in path.parent.glob("search.sqlite*"))
+        return {number for number in range(90) if f"ferry{number}x".encode() in held}
+
+    def purged() -> bool:
+        with judging.ledger.view() as view:
+            return index.purge([view.partition(judging.partition)])
+
+    assert purged()
+    assert set() == left(), "a purge indexes nothing for the first time"
+    found(index, judging, "ferry7x")
+    for number in range(0, 90, 2):
+        desk.delete(made[number])
+    assert set(range(90)) == left()
+    assert purged()
+    assert set(range(1, 90, 2)) == left()
+    assert {made[7].record_id} == found(index, judging, "ferry7x")
 
 
 # Made again

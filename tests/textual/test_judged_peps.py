@@ -10,7 +10,7 @@ from relatum.core.ids import Ref
 from relatum.core.mined import MinedEdge
 from relatum.core.promotions import MiningRun
 from relatum.ledger import Ledger
-from relatum.reads.standings import standing_view
+from relatum.reads.standings import Standings
 from relatum.textual.importing import import_text
 from tests.corpora.mapping import PEPS
 from tests.judgments.peps import peps, supersessions
@@ -44,7 +44,7 @@ def by_topic(ledger: Ledger) -> int:
 def standings(ledger: Ledger) -> list[object]:
     with ledger.view() as view:
         readers = [view.partition(partition) for partition in (PARTITION, PRIVATE)]
-        return [standing_view(reader, one.meta.record_id) for reader in readers for one in reader.records()]
+        return [Standings(reader).of(one.meta.record_id) for reader in readers for one in reader.records()]
 
 
 def test_judged_peps_come_back_with_every_standing(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from relatum.core.receipts import RelationReceipt
 from relatum.core.streams import RECORDS, RELATIONS
 from relatum.errors import Refusal
 from relatum.ledger import Ledger
-from relatum.reads.standings import standing_view
+from relatum.reads.standings import Standings
 from relatum.textual.failures import ExportRefused, ImportRefused
 from relatum.textual.importing import import_text
 from tests.judgments.soundness import check_rows
@@ -55,7 +55,7 @@ def carry(ledger: Ledger, again: Ledger, place: Path, *, leave_out: bool = False
 def standings(ledger: Ledger, *refs: Ref, partition: Partition = PARTITION) -> list[object]:
     with ledger.view() as view:
         reader = view.partition(partition)
-        return [standing_view(reader, ref.record_id) for ref in refs]
+        return [Standings(reader).of(ref.record_id) for ref in refs]
 
 
 def relation(ledger: Ledger, receipt: RelationReceipt) -> Any:

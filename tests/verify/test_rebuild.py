@@ -14,8 +14,11 @@ from relatum.core.events import RecordEvent
 from relatum.ledger import Ledger
 from relatum.store import rows
 from relatum.store.keys import PREFIX_BYTES, STORE_PREFIX, StoreTable, Table
+from relatum.store.view import LedgerView
 from relatum.verify.directory import verify_directory
 from relatum.verify.repair import STORE_TABLES, TABLES
+from tests.support.builders import PARTITION
+from tests.support.desk import Desk
 from tests.verify.damage import remove_rows, stored, write_rows
 from tests.verify.test_directory import files_of
 
@@ -92,6 +95,25 @@ def test_the_store_can_be_served_and_written_afterwards(store: Path, tmp_path: P
     with Ledger.open(store) as ledger:
         ledger.bootstrap("one more", "root")
     assert verify_directory(store).clean
+
+
+def test_a_search_index_that_was_made_of_rows_that_were_wrong_is_made_again(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    with Ledger.open(store, create=True) as ledger:
+        desk = Desk(ledger)
+        ferry = desk.create("a ferry", topic_key="ferry")
+    with Ledger.open(store) as ledger, ledger.view() as view:
+        assert [ferry.record_id] == found(ledger, view)
+    remove_rows(store, Table.TOPIC, 1)
+    assert list(store.glob("search.sqlite"))
+    rebuilt(store, tmp_path / "copy")
+    assert not list(store.glob("search.sqlite*"))
+    with Ledger.open(store) as ledger, ledger.view() as view:
+        assert [ferry.record_id] == found(ledger, view)
+
+
+def found(ledger: Ledger, view: LedgerView) -> list[str]:
+    return [hit.record_id for hit in ledger.judgments.search(view.partition(PARTITION), "ferry")]
 
 
 @pytest.mark.parametrize("table", KEPT)

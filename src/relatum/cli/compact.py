@@ -40,12 +40,8 @@ def compact(source: str, token_file: Path | None) -> None:
 
 
 def _compacted(directory: Path) -> dict[str, int]:
-    from relatum.store.database import Database
+    from relatum.ledger import Ledger
 
-    database = Database.open(directory, create=False)
-    try:
-        assert database.upkeep is not None, "what lies in a directory has files"
-        before, after = database.upkeep.compact()
-    finally:
-        database.close()
+    with Ledger.open(directory) as ledger:
+        before, after = ledger.compact()
     return {"bytes_before": before, "bytes_after": after}

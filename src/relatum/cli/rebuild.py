@@ -98,10 +98,12 @@ def _indexes(directory: Path, destination: Path, yes: bool) -> dict[str, object]
 
 
 def _repaired(directory: Path, destination: Path, position: int) -> Changes:
+    from relatum.search.index import remove_index
     from relatum.verify.keeping import keep_copy
     from relatum.verify.repair import rebuild_indexes
 
     keep_copy(directory, destination)
+    remove_index(directory)  # it was made of rows that may have been wrong
     return rebuild_indexes(directory, position)
 
 

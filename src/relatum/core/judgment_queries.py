@@ -81,6 +81,7 @@ class SearchQuery(Closed, frozen=True, kw_only=True):
     category: str | None = None
     fact_key: str | None = None
     topic_key: str | None = None
+    exclude_stale: bool | None = False
 
     def __post_init__(self) -> None:
         _check(self.limit, 1, limits.SEARCH_LIMIT_MAX)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
 from relatum.core.kinds import Kind
@@ -18,6 +19,9 @@ class MinedEdge(NamedTuple):
 
 class MinedEdges(Protocol):
     """The mined edges of all partitions, found by either end."""
+
+    def cut(self) -> AbstractContextManager[None]:
+        """Within this context the edges stay as they are."""
 
     def outgoing(self, workspace_id: str, record_id: str, limit: int) -> list[MinedEdge]:
         """At most `limit` edges that begin at a record, by kind and target."""

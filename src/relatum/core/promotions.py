@@ -9,6 +9,7 @@ from msgspec.structs import force_setattr
 
 from relatum.core.ids import Scope
 from relatum.core.kinds import Kind
+from relatum.core.text import is_date, is_identifier
 from relatum.core.wire import Closed, Sparse, Uuid, canonical_uuid
 
 PromotedKind = Literal["caused_by", "leads_to", "example_of", "supports", "part_of", "contradicts", "none"]
@@ -34,6 +35,12 @@ class MiningRun(Closed, frozen=True, kw_only=True):
 
     run_id: str
     run_date: RunDate
+
+    def problem(self) -> str | None:
+        """The static rule that the name of this run breaks, or None."""
+        if not is_identifier(self.run_id):
+            return "run_id must be an identifier"
+        return None if is_date(self.run_date) else "run_date must be a day of the calendar"
 
 
 class Proposal(Sparse, frozen=True, kw_only=True):

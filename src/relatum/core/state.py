@@ -97,7 +97,7 @@ class Promotions(Protocol):
     """What promotions of one partition have led to, at one moment."""
 
     def are_related(self, one_id: str, other_id: str) -> bool:
-        """Whether an active authored relation joins two records at their current revisions, in either direction."""
+        """Whether an authored relation joins two records at their current revisions, whatever direction and state."""
 
     def suspicion(self, one_id: str, other_id: str) -> tuple[str, ...]:
         """On which days an unordered pair was found to contradict itself."""

@@ -13,6 +13,14 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # Unicode Cc, whole
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
+def is_date(text: str) -> bool:
+    """Whether ten characters `YYYY-MM-DD` name a day of the calendar."""
+    year, month, day = int(text[:4]), int(text[5:7]), int(text[8:])
+    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    days = (31, 29 if leap else 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+    return year >= 1 and 1 <= month <= 12 and 1 <= day <= days[month - 1]
+
+
 def utf8_length(text: str) -> int:
     """Length in UTF-8 bytes."""
     return len(text) if text.isascii() else len(text.encode())

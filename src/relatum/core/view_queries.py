@@ -12,7 +12,7 @@ from relatum.core.ids import Scope
 from relatum.core.kinds import REGISTRY, Kind
 from relatum.core.promotions import MiningRun
 from relatum.core.queries import RecordFilter
-from relatum.core.text import is_evidence_ref, is_identifier
+from relatum.core.text import is_evidence_ref
 from relatum.core.wire import Closed, Sparse, Uuid, canonical_uuid
 
 
@@ -156,8 +156,9 @@ class ReplaceEdges(Closed, frozen=True, kw_only=True):
         """The static rule that this page breaks, or None."""
         if len(self.edges) > limits.DERIVED_PAGE_MAX:
             return "a page has at most 5000 edges"
-        if not is_identifier(self.run.run_id):
-            return "run_id must be an identifier"
+        problem = self.run.problem()
+        if problem is not None:
+            return problem
         for edge in self.edges:
             if REGISTRY[edge.kind].kind_class != "memory":
                 return "mined edges are of kinds of class memory"

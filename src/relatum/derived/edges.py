@@ -1,21 +1,23 @@
 """Mined edges of all partitions: replaced a run at a time, dropped at will, walked in both directions by an index.
 
-Always holds: readers see the edges of one finished run or those of another, never parts of two; the pages of a run that
-is not finished are seen by nobody. A finished run is durable.
+Always holds: within a cut readers see the edges of one finished run or those of another, never parts of two; the pages
+of a run that is not finished are seen by nobody. A finished run is durable.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 
 from relatum.core.ids import uuid_bytes, uuid_text
 from relatum.core.kinds import REGISTRY
 from relatum.core.mined import MinedEdge
 from relatum.core.promotions import MiningRun
 from relatum.errors import StorageFailure, StoreUnavailable
+from relatum.limits import DERIVED_EDGES_MAX
 
 FILE_NAME = "derived.sqlite"
 VERSION = 1
@@ -46,7 +48,7 @@ class DerivedEdges:
 
         Raises StoreUnavailable where the file is damaged or of another version: it can be deleted, and mined again.
         """
-        self._using = Lock()
+        self._using = RLock()
         try:
             self._database = sqlite3.connect(
                 ":memory:" if path is None else str(path), check_same_thread=False, isolation_level=None
@@ -61,25 +63,32 @@ class DerivedEdges:
         """Lets go of the file."""
         self._database.close()
 
-    def replace(self, workspace_id: str, run: MiningRun, edges: Sequence[MinedEdge], *, finish: bool) -> int:
-        """Adds a page to a run; with `finish` the run takes the place of what was there. The run's edges so far."""
+    @contextmanager
+    def cut(self) -> Iterator[None]:
+        """Within this context the edges stay as they are: whoever would change them waits."""
+        with self._using:
+            yield
+
+    def replace(self, workspace_id: str, run: MiningRun, edges: Sequence[MinedEdge], *, finish: bool) -> int | None:
+        """Adds a page to a run; with `finish` the run takes the place of what was there. The run's edges so far.
+
+        An edge that a run names twice is one edge, with the weight that was named last. None, and the page is not
+        added, where the run would have more than 500,000 edges.
+        """
         workspace = bytes.fromhex(workspace_id)
-        with self._writing() as database:
-            number = self._staged_run(workspace, run)
-            database.executemany(
-                "INSERT OR REPLACE INTO staged VALUES (?, ?, ?, ?, ?)",
-                [(number, uuid_bytes(e.source_id), e.kind, uuid_bytes(e.target_id), e.weight) for e in edges],
-            )
-            [(count,)] = database.execute("SELECT count(*) FROM staged WHERE run = ?", (number,)).fetchall()
-            if finish:
-                database.execute("DELETE FROM edge WHERE workspace = ?", (workspace,))
-                database.execute(
-                    "INSERT INTO edge SELECT ?, source, kind, target, weight FROM staged WHERE run = ?",
-                    (workspace, number),
+        try:
+            with self._writing() as database:
+                number = self._staged_run(workspace, run)
+                database.executemany(
+                    "INSERT OR REPLACE INTO staged VALUES (?, ?, ?, ?, ?)",
+                    [(number, uuid_bytes(e.source_id), e.kind, uuid_bytes(e.target_id), e.weight) for e in edges],
                 )
-                database.execute("INSERT OR REPLACE INTO run VALUES (?, ?, ?)", (workspace, run.run_id, run.run_date))
-                self._forget(number)
-            return int(count)
+                count = self._counted(number)
+                if finish:
+                    self._finish(workspace, run, number)
+                return count
+        except _TooManyEdges:
+            return None
 
     def drop(self, workspace_id: str) -> int:
         """Removes all mined edges of a partition, unfinished runs too; how many edges there were."""
@@ -130,15 +139,15 @@ class DerivedEdges:
             return int(row.fetchone()[0])
 
     def change(self, workspace_id: str, changes: Sequence[tuple[MinedEdge, MinedEdge | None]]) -> None:
-        """Puts one edge in the place of another, or nothing in its place; all of them at once."""
+        """Puts one edge in the place of another that is still there, or nothing in its place; all of them at once."""
         workspace = bytes.fromhex(workspace_id)
         with self._writing() as database:
             for old, new in changes:
-                database.execute(
+                gone = database.execute(
                     "DELETE FROM edge WHERE workspace = ? AND source = ? AND kind = ? AND target = ?",
                     (workspace, uuid_bytes(old.source_id), old.kind, uuid_bytes(old.target_id)),
-                )
-                if new is not None:
+                ).rowcount
+                if new is not None and gone:
                     database.execute(
                         "INSERT OR IGNORE INTO edge VALUES (?, ?, ?, ?, ?)",
                         (workspace, uuid_bytes(new.source_id), new.kind, uuid_bytes(new.target_id), new.weight),
@@ -178,15 +187,34 @@ class DerivedEdges:
         assert made is not None
         return made
 
+    def _counted(self, number: int) -> int:
+        [(count,)] = self._database.execute("SELECT count(*) FROM staged WHERE run = ?", (number,)).fetchall()
+        if count > DERIVED_EDGES_MAX:
+            raise _TooManyEdges
+        return int(count)
+
+    def _finish(self, workspace: bytes, run: MiningRun, number: int) -> None:
+        execute = self._database.execute
+        execute("DELETE FROM edge WHERE workspace = ?", (workspace,))
+        execute(
+            "INSERT INTO edge SELECT ?, source, kind, target, weight FROM staged WHERE run = ?", (workspace, number)
+        )
+        execute("INSERT OR REPLACE INTO run VALUES (?, ?, ?)", (workspace, run.run_id, run.run_date))
+        self._forget(number)
+
     def _forget(self, number: int) -> None:
         self._database.execute("DELETE FROM staged WHERE run = ?", (number,))
         self._database.execute("DELETE FROM staged_run WHERE number = ?", (number,))
 
 
+class _TooManyEdges(Exception):
+    """A run is over its bound; what its page has added is taken back."""
+
+
 class _Transaction:
     """Exclusive use of the database: everything in the block happens together, or nothing of it."""
 
-    def __init__(self, database: sqlite3.Connection, using: Lock) -> None:
+    def __init__(self, database: sqlite3.Connection, using: RLock) -> None:
         self._database = database
         self._using = using
 

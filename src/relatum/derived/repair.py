@@ -9,13 +9,12 @@ from relatum.core.mined import MinedEdge
 from relatum.derived.edges import DerivedEdges
 from relatum.store.partition import PartitionReader
 
-SCANNED_MAX = 100_000
 PAGE = 1_000
 SUPERSEDERS_MAX = 100
 
 
 class Dangling(NamedTuple):
-    """Edges with an end that is missing, deleted or superseded; `complete` where all edges were looked at."""
+    """Edges with an end that is missing, deleted or superseded; `complete` where there are no others."""
 
     edges: tuple[MinedEdge, ...]
     complete: bool
@@ -32,11 +31,12 @@ def dangling(edges: DerivedEdges, partition: PartitionReader, limit: int) -> Dan
     """The first `limit` edges that dangle."""
     ends = _Ends(partition)
     found: list[MinedEdge] = []
-    for scanned, edge in enumerate(_all(edges, partition.workspace_id)):
-        if len(found) == limit or scanned == SCANNED_MAX:
-            return Dangling(tuple(found), False)
-        if not (ends.stands(edge.source_id) and ends.stands(edge.target_id)):
-            found.append(edge)
+    with edges.cut():
+        for edge in _all(edges, partition.workspace_id):
+            if not (ends.stands(edge.source_id) and ends.stands(edge.target_id)):
+                if len(found) == limit:
+                    return Dangling(tuple(found), False)
+                found.append(edge)
     return Dangling(tuple(found), True)
 
 
@@ -45,13 +45,14 @@ def repair(edges: DerivedEdges, partition: PartitionReader, limit: int) -> Repai
     ends = _Ends(partition)
     moved: list[tuple[MinedEdge, MinedEdge]] = []
     dropped: list[MinedEdge] = []
-    for edge in dangling(edges, partition, limit).edges:
-        source, target = ends.successor(edge.source_id), ends.successor(edge.target_id)
-        if source is None or target is None or source == target:
-            dropped.append(edge)
-        else:
-            moved.append((edge, MinedEdge(source, edge.kind, target, edge.weight)))
-    edges.change(partition.workspace_id, [*moved, *((edge, None) for edge in dropped)])
+    with edges.cut():
+        for edge in dangling(edges, partition, limit).edges:
+            source, target = ends.successor(edge.source_id), ends.successor(edge.target_id)
+            if source is None or target is None or source == target:
+                dropped.append(edge)
+            else:
+                moved.append((edge, MinedEdge(source, edge.kind, target, edge.weight)))
+        edges.change(partition.workspace_id, [*moved, *((edge, None) for edge in dropped)])
     return Repaired(tuple(moved), tuple(dropped))
 
 

@@ -156,7 +156,7 @@ class Operating:
         await send(_END)
 
     async def _compact(self, scope: Scope, receive: Receive, send: Send) -> Response:
-        work = asyncio.create_task(self._in_thread(self._upkeep.compact))
+        work = asyncio.create_task(self._in_thread(self._services.ledger.compact))
         with self._services.watches.watch(_STOP) as watch:
             if not await _unless_ended(work, watch):
                 work.cancel()

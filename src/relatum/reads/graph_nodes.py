@@ -79,6 +79,10 @@ class Nodes:
             raise Refused(invalid("the records of the graph are over the byte budget"))
         return True
 
+    def is_looked_up(self, record_id: str) -> bool:
+        """Whether the record was looked up, be it there or not."""
+        return record_id in self._looked_up
+
     def current(self, record_id: str) -> Ref | None:
         """A record at its present revision, if it was looked up and is there."""
         version = self._looked_up.get(record_id)

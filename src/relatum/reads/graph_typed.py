@@ -14,6 +14,8 @@ answered whole or not at all: over a budget it is refused, and damage met on the
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from msgspec.structs import asdict
 
 from relatum import limits
@@ -50,7 +52,8 @@ def typed_graph(
     try:
         bounds = query.bounds()
         layer = mined if bounds.include_derived else None
-        return _Walk(partition, now_millis, bounds, layer).graph(query.root_record_ids)
+        with nullcontext() if layer is None else layer.cut():
+            return _Walk(partition, now_millis, bounds, layer).graph(query.root_record_ids)
     except Refused as refused:
         return refused.refusal
 
@@ -127,14 +130,18 @@ class _Walk:
         if edge in self._derived or edge.kind not in self._kinds:
             return None
         known = self._nodes.current(other_id)
+        if known is None and self._nodes.is_looked_up(other_id):
+            return None
         if known is None or not self._nodes.includes(known):
+            if known is not None and self._nodes.is_known_unsound(known):
+                return None
             if node.depth == self._bounds.max_depth:
                 return "depth_limit"
             if not self._nodes.look_up(other_id):
                 return "node_limit"
             known = self._nodes.current(other_id)
-        if known is None or self._nodes.is_known_unsound(known):
-            return None
+            if known is None or self._nodes.is_known_unsound(known):
+                return None
         if self._count() == self._bounds.edge_limit:
             return "edge_limit"
         source, target = (node.ref, known) if edge.source_id == node.ref.record_id else (known, node.ref)

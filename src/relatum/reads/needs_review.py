@@ -7,11 +7,13 @@ from typing import NamedTuple
 
 from relatum import limits
 from relatum.core.ancestry import own_failure
+from relatum.core.eligibility import Evaluator
 from relatum.core.records import Record
 from relatum.core.staleness import Staleness, staleness
 from relatum.core.standings import StandingView
 from relatum.core.state import RecordVersion
 from relatum.core.wire import Closed, Millis
+from relatum.errors import Refused
 from relatum.reads.records import payload_of, record_view
 from relatum.reads.standings import Standings
 from relatum.store.partition import PartitionReader
@@ -57,17 +59,25 @@ class _Due(NamedTuple):
 
 
 def needs_review(partition: PartitionReader, now_millis: int, records_max: int) -> ReviewQueue:
-    """Active, current records at or past their time to live, or refuted since: freshly refuted first, then oldest."""
+    """Eligible, current records at or past their time to live, or refuted since: freshly refuted first, then oldest.
+
+    The scan ends early where the dependency budget of the request runs out.
+    """
     due: list[_Due] = []
+    evaluator = Evaluator(partition, now_millis)
     scanned, complete = 0, True
     for version in partition.records():
         if scanned == SCANNED_MAX:
             complete = False
             break
-        scanned += 1
         found = _staleness(partition, version, now_millis)
-        if found is not None:
-            due.append(_Due((*found.order(now_millis), version.meta.record_id), version, found))
+        try:
+            if found is not None and evaluator.is_eligible(version):
+                due.append(_Due((*found.order(now_millis), version.meta.record_id), version, found))
+        except Refused:
+            complete = False
+            break
+        scanned += 1
     standings = Standings(partition)
     records = tuple(_shown(partition, standings, one) for one in nsmallest(records_max, due, key=lambda one: one.order))
     return ReviewQueue(records=records, total=len(due), coverage=Coverage(scanned_records=scanned, complete=complete))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Generic, NamedTuple
 
 from relatum.core.ancestry import DependencyWork, own_failure
 from relatum.core.eligibility import Evaluator, RecordEligibility
@@ -87,28 +87,34 @@ def query(partition: PartitionReader, now_millis: int, store_key: bytes, wanted:
     )
 
 
-class ActiveIds(NamedTuple):
-    """A page of retained active records, by their ids."""
+class ActivePage(NamedTuple, Generic[Entry]):
+    """A page of what was made of retained active records."""
 
-    record_ids: tuple[str, ...]
+    entries: tuple[Entry, ...]
+    scanned: int
+    stop_reason: StopReason
     next_cursor: str | None
 
 
-def active_ids(partition: PartitionReader, store_key: bytes, wanted: RecordFilter) -> ActiveIds:
+def active(
+    partition: PartitionReader, store_key: bytes, wanted: RecordFilter, make: Callable[[str], Entry]
+) -> ActivePage[Entry]:
     """A page of retained active records that agree with a sound filter, those with a failed ancestry too.
 
-    Raises Refused (400) for a cursor of another query.
+    `make` makes an entry of an id. Raises Refused (400) for a cursor of another query.
     """
     match = RecordMatch(wanted)
 
-    def active(version: RecordVersion) -> Callable[[], str] | None:
+    def select(version: RecordVersion) -> Callable[[], Entry] | None:
         if version.meta.state != "active" or not match.facts(version.meta):
             return None
-        return partial(str, version.meta.record_id) if match.payload(payload_of(partition, version.meta)) else None
+        agrees = match.payload(payload_of(partition, version.meta))
+        return partial(make, version.meta.record_id) if agrees else None
 
     cursors = Cursors(store_key, partition.workspace_id, "records/status", wanted)
-    page = _gathered(partition, cursors, wanted, active)
-    return ActiveIds(page.entries, None if page.last_id is None else cursors.at(page.last_id))
+    page = _gathered(partition, cursors, wanted, select)
+    next_cursor = None if page.last_id is None else cursors.at(page.last_id)
+    return ActivePage(page.entries, page.scanned, page.stop_reason, next_cursor)
 
 
 def company_query(

@@ -13,6 +13,7 @@ from relatum.reads.filters import RecordMatch
 from relatum.reads.judgments import annotator_of
 from relatum.reads.records import assembled, payload_of
 from relatum.reads.standings import Standings
+from relatum.reads.status import Statuses
 from relatum.store.partition import PartitionReader
 
 LOOKED_AT_MAX = 1_000
@@ -38,6 +39,7 @@ def search(
     evaluator = Evaluator(partition, now_millis)
     annotator = annotator_of(partition, evaluator, wanted.records_max)
     standings = Standings(partition)
+    statuses = Statuses(partition, now_millis, {}) if wanted.exclude_stale else None
     records: list[AnnotatedRecord] = []
     try:
         for looked_at, record_id in enumerate(found):
@@ -50,7 +52,7 @@ def search(
             if not match.payload(payload) or not evaluator.is_eligible(version):
                 continue
             standing = standings.of(record_id)
-            if standing.state != "current":
+            if standing.state != "current" or (statuses is not None and statuses.is_stale(record_id)):
                 continue
             relations, total = annotator.annotations(record_id, standing, wanted.relations_max)
             record = assembled(partition, version.meta, payload)

@@ -2,168 +2,231 @@
 
 Computed on every read and never stored; there is no "verified". A derived record is as good as the worst of itself and
 of what it was made from.
+
+What always holds: what several records of a request share is looked at once; entries of facts and of indexes are
+counted, and where their bound is met `complete` says that a status may be worse, or a count greater, than was found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Final, Literal, NamedTuple
 
-from relatum import limits
 from relatum.core import digests
+from relatum.core.ancestry import DependencyBudgetExhausted, DependencyWork
 from relatum.core.eligibility import Evaluator
 from relatum.core.ids import Ref
 from relatum.core.records import Payload, RecordMeta
-from relatum.core.state import RecordVersion
+from relatum.core.standings import StandingView
 from relatum.core.wire import Closed, Uuid
 from relatum.errors import StorageInconsistency
+from relatum.reads.lineage import lineage
 from relatum.reads.records import payload_of
+from relatum.reads.standings import Standings
 from relatum.store import index
 from relatum.store.keys import Table
 from relatum.store.partition import Direction, PartitionReader
 
 Status = Literal["unverified", "stale", "conflict"]
-RANK: dict[Status, int] = {"unverified": 0, "stale": 1, "conflict": 2}
-
-
-_DIRECTIONS: tuple[Direction, ...] = (Table.OUTGOING, Table.INCOMING)
+Cause = Literal["other_statement", "source_changed", "made_stale"]
+RANK: Final[dict[Status, int]] = {"unverified": 0, "stale": 1, "conflict": 2}
+MEANS: Final[dict[Cause, Status]] = {
+    "other_statement": "conflict",
+    "source_changed": "stale",
+    "made_stale": "stale",
+}
+REASONS_MAX: Final = 100
+FACT_ENTRIES_MAX: Final = 20_000
+INDEX_ENTRIES_MAX: Final = 20_000
+_DIRECTIONS: Final[tuple[Direction, ...]] = (Table.OUTGOING, Table.INCOMING)
 
 
 class StatusReason(Closed, frozen=True, kw_only=True):
     """Why a record has its status, and the record that causes it.
 
     `other_statement`: that record says something else of the same fact. `source_changed`: that record's source has
-    another hash now. `made_stale`: that later record makes it out of date. `through` is the ancestor that all this is
-    true of; null where it is the record itself.
+    another hash now. `made_stale`: that later record makes it out of date; `confidence` is what it leaves of the
+    record's own. `through` is the ancestor that all this is true of; null where it is the record itself.
     """
 
     status: Status
-    cause: Literal["other_statement", "source_changed", "made_stale"]
+    cause: Cause
     record_id: Uuid
+    confidence: float | None
     through: Uuid | None
 
 
 class RecordStatus(Closed, frozen=True, kw_only=True):
-    """The status of a record; null where it is absent or deleted. `contested_count`: partners that contradict it."""
+    """The status of a record; status and standing are null where it is absent or deleted.
+
+    `reasons` are at most 100. `contested_count`: how many records contradict it.
+    """
 
     record_id: Uuid
     status: Status | None
+    standing: StandingView | None
     reasons: tuple[StatusReason, ...]
     missing_sources: tuple[Uuid, ...]
     contested_count: int
 
 
-class _Own(NamedTuple):
-    """What is wrong with one record, its ancestors apart."""
+class StatusCoverage(Closed, frozen=True, kw_only=True):
+    """How much was looked at; `complete` where no bound was met. `dependency_work`: ancestors, each once."""
 
-    status: Status
-    causes: tuple[tuple[Literal["other_statement", "source_changed", "made_stale"], Status, str], ...]
+    fact_entries_examined: int
+    adjacency_entries_examined: int
+    dependency_work: DependencyWork
+    complete: bool
+
+
+class _Said(NamedTuple):
+    """What the records of one fact say, as far as it was read."""
+
+    by: dict[str, bytes]
+    statements: frozenset[bytes]
+    complete: bool
 
 
 class Statuses:
-    """The statuses of records of one partition at one instant; what several of them share is looked at once."""
+    """The statuses of records of one partition at one instant. Raises Refused (400) over the dependency budget."""
 
     def __init__(self, partition: PartitionReader, now_millis: int, current_sources: Mapping[str, str | None]) -> None:
         self._partition = partition
         self._evaluator = Evaluator(partition, now_millis)
+        self._partners = Evaluator(partition, now_millis)
+        self._standings = Standings(partition)
         self._current_sources = current_sources
-        self._own: dict[str, _Own] = {}
+        self._facts: dict[str, _Said] = {}
+        self._own: dict[str, tuple[StatusReason, ...]] = {}
+        self._fact_entries = self._index_entries = 0
+        self._complete = True
+
+    @property
+    def coverage(self) -> StatusCoverage:
+        """How much was looked at so far."""
+        return StatusCoverage(
+            fact_entries_examined=self._fact_entries,
+            adjacency_entries_examined=self._index_entries,
+            dependency_work=self._evaluator.work,
+            complete=self._complete,
+        )
 
     def of(self, record_id: str) -> RecordStatus:
         """The status of one record."""
-        version = self._partition.record(record_id)
+        version = self._evaluator.record(record_id)
         if version is None or version.meta.state == "deleted":
-            return RecordStatus(record_id=record_id, status=None, reasons=(), missing_sources=(), contested_count=0)
-        reasons: list[StatusReason] = []
-        missing: dict[str, None] = {}
-        worst: Status = "unverified"
-        for ancestor_id in self._lineage(version, missing):
-            own = self._of_itself(ancestor_id)
-            if RANK[own.status] > RANK[worst]:
-                worst = own.status
-            through = None if ancestor_id == record_id else ancestor_id
-            reasons += [
-                StatusReason(status=status, cause=cause, record_id=by, through=through)
-                for cause, status, by in own.causes
-            ]
+            return RecordStatus(
+                record_id=record_id, status=None, standing=None, reasons=(), missing_sources=(), contested_count=0
+            )
+        found = lineage(version.meta, self._ancestor)
+        reasons = [reason for member in found.members for reason in self._reasons(member, record_id)]
+        worst: Status = max((reason.status for reason in reasons), key=RANK.__getitem__, default="unverified")
         return RecordStatus(
             record_id=record_id,
             status=worst,
-            reasons=tuple(reasons),
-            missing_sources=tuple(missing),
-            contested_count=self._contested(version),
+            standing=self._standings.of(record_id),
+            reasons=tuple(reasons[:REASONS_MAX]),
+            missing_sources=found.missing,
+            contested_count=self._contested(Ref(record_id=record_id, revision=version.meta.revision)),
         )
 
     def is_stale(self, record_id: str) -> bool:
-        """Whether a record is effectively stale: itself, or through what it was made from."""
-        return any(reason.status == "stale" for reason in self.of(record_id).reasons)
+        """Whether a record is effectively stale by marks: itself, or through what it was made from."""
+        version = self._evaluator.record(record_id)
+        members = () if version is None else lineage(version.meta, self._ancestor).members
+        return any(any(self._made_stale(member.record_id, None)) for member in members)
 
-    def _lineage(self, version: RecordVersion, missing: dict[str, None]) -> list[str]:
-        """A record and its ancestors that are still there, nearest first; those that are not go to `missing`."""
-        found = {version.meta.record_id: None}
-        layer = [version.meta]
-        for _ in range(limits.ANCESTRY_DEPTH_MAX):
-            above: list[RecordMeta] = []
-            for meta in layer:
-                for source in meta.derivation.sources if meta.derivation else ():
-                    ancestor = self._partition.record(source.record_id)
-                    if ancestor is None or ancestor.meta.state == "deleted":
-                        missing[source.record_id] = None
-                    elif source.record_id not in found and len(found) <= limits.ANCESTRY_NODES_MAX:
-                        found[source.record_id] = None
-                        above.append(ancestor.meta)
-            layer = above
-        return list(found)
+    def _ancestor(self, record_id: str) -> RecordMeta | None:
+        version = self._evaluator.dependencies.look_up(record_id)
+        return None if version is None else version.meta
 
-    def _of_itself(self, record_id: str) -> _Own:
-        if record_id not in self._own:
-            self._own[record_id] = self._judged(record_id)
-        return self._own[record_id]
+    def _reasons(self, member: RecordMeta, record_id: str) -> Iterator[StatusReason]:
+        """What is true of a record itself, or of an ancestor of it, as a reason for its status."""
+        known = self._own.get(member.record_id)
+        if known is None:
+            known = self._own[member.record_id] = tuple(islice(self._own_reasons(member), REASONS_MAX))
+        through = None if member.record_id == record_id else member.record_id
+        return (
+            StatusReason(
+                status=one.status, cause=one.cause, record_id=one.record_id, confidence=one.confidence, through=through
+            )
+            for one in known
+        )
 
-    def _judged(self, record_id: str) -> _Own:
-        version = self._partition.record(record_id)
-        payload = None if version is None else payload_of(self._partition, version.meta)
+    def _own_reasons(self, meta: RecordMeta) -> Iterator[StatusReason]:
+        payload = payload_of(self._partition, meta)
         if payload is None:
-            return _Own("unverified", ())
-        causes: list[tuple[Literal["other_statement", "source_changed", "made_stale"], Status, str]] = []
-        causes += [("other_statement", "conflict", other) for other in self._other_statements(record_id, payload)]
-        if self._source_has_changed(payload):
-            causes.append(("source_changed", "stale", record_id))
-        causes += [("made_stale", "stale", later) for later in self._stale_because(record_id)]
-        worst: Status = "unverified"
-        for _, status, _ in causes:
-            worst = status if RANK[status] > RANK[worst] else worst
-        return _Own(worst, tuple(causes))
+            return
+        yield from self._source_changed(meta.record_id, payload)
+        yield from self._made_stale(meta.record_id, payload.confidence)
+        yield from self._other_statements(meta.record_id, payload)
 
-    def _other_statements(self, record_id: str, payload: Payload) -> list[str]:
-        """The records that say something else of the same fact, or the same by another state of their source."""
-        if payload.fact_key is None:
-            return []
-        said = dict(self._partition.facts(payload.fact_key))
-        own = digests.said_digest(payload.content, payload.provenance.source_hash if payload.provenance else None)
-        if said.get(record_id) != own:
-            raise StorageInconsistency("a record is not listed with what it says of its fact")
-        return [other for other, statement in said.items() if other != record_id and statement != own]
-
-    def _source_has_changed(self, payload: Payload) -> bool:
+    def _source_changed(self, record_id: str, payload: Payload) -> Iterator[StatusReason]:
         origin = payload.provenance
         if origin is None or origin.source_id not in self._current_sources:
-            return False
-        return self._current_sources[origin.source_id] != origin.source_hash
+            return
+        if self._current_sources[origin.source_id] != origin.source_hash:
+            yield _reason("source_changed", record_id)
 
-    def _stale_because(self, record_id: str) -> list[str]:
-        marks = self._partition.standing(record_id).stale_marks
-        return [mark.because.record_id for mark in marks if not self._partition.is_erased(mark.because.record_id)]
+    def _made_stale(self, record_id: str, own_confidence: float | None) -> Iterator[StatusReason]:
+        for mark in self._partition.standing(record_id).stale_marks:
+            later = self._evaluator.record(mark.because.record_id)
+            if later is not None and later.meta.state == "active":
+                stated = [one for one in (mark.confidence, own_confidence) if one is not None]
+                yield _reason("made_stale", mark.because.record_id, min(stated, default=None))
 
-    def _contested(self, version: RecordVersion) -> int:
+    def _other_statements(self, record_id: str, payload: Payload) -> Iterator[StatusReason]:
+        """The records that say something else of the same fact, or the same by another state of their source."""
+        if payload.fact_key is None:
+            return
+        said, own = self._said(payload.fact_key), said_by(payload)
+        if said.by.get(record_id, own) != own or (said.complete and record_id not in said.by):
+            raise StorageInconsistency("a record is not listed with what it says of its fact")
+        if said.statements - {own}:
+            for other, statement in said.by.items():
+                if statement != own and other != record_id:
+                    yield _reason("other_statement", other)
+
+    def _said(self, fact: str) -> _Said:
+        if fact not in self._facts:
+            entries = self._partition.facts(fact)
+            by = dict(islice(entries, FACT_ENTRIES_MAX - self._fact_entries))
+            self._fact_entries += len(by)
+            complete = next(entries, None) is None
+            self._complete &= complete
+            self._facts[fact] = _Said(by, frozenset(by.values()), complete)
+        return self._facts[fact]
+
+    def _contested(self, end: Ref) -> int:
         """Distinct partners of authored, eligible `contradicts` relations at the current revision."""
         partners: set[str] = set()
-        end = Ref(record_id=version.meta.record_id, revision=version.meta.revision)
-        for direction in _DIRECTIONS:
-            for neighbour in index.neighbours(self._partition, direction, end):
-                if neighbour.kind != "contradicts" or neighbour.ref.record_id in partners:
-                    continue
-                relation = index.indexed_relation(self._partition, neighbour.relation_id)
-                if self._evaluator.relation_is_eligible(relation.relation):
-                    partners.add(neighbour.ref.record_id)
+        try:
+            for direction in _DIRECTIONS:
+                if not self._read_index(direction, end, partners):
+                    self._complete = False
+                    break
+        except DependencyBudgetExhausted:
+            self._complete = False
         return len(partners)
+
+    def _read_index(self, direction: Direction, end: Ref, partners: set[str]) -> bool:
+        """Adds the partners that one index tells of; whether it could be read to its end."""
+        for neighbour in index.neighbours(self._partition, direction, end):
+            if self._index_entries == INDEX_ENTRIES_MAX:
+                return False
+            self._index_entries += 1
+            if neighbour.kind == "contradicts" and neighbour.ref.record_id not in partners:
+                relation = index.indexed_relation(self._partition, neighbour.relation_id)
+                if self._partners.relation_is_eligible(relation.relation):
+                    partners.add(neighbour.ref.record_id)
+        return True
+
+
+def said_by(payload: Payload) -> bytes:
+    """What a record says of its fact, and by which state of its source, as the list of its fact has it."""
+    return digests.said_digest(payload.content, payload.provenance.source_hash if payload.provenance else None)
+
+
+def _reason(cause: Cause, record_id: str, confidence: float | None = None) -> StatusReason:
+    return StatusReason(status=MEANS[cause], cause=cause, record_id=record_id, confidence=confidence, through=None)

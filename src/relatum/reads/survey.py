@@ -1,118 +1,172 @@
-"""One bounded look over all records of a partition, and the links among them: what health, overview and context share.
+"""One bounded look over a partition, which health and overview share: its records, and what joins them.
 
-What always holds: no more than `RECORDS_MAX` records are looked at, newest first, and whoever asks is told whether that
-was all; a record's relations are counted by its completeness header and read only where kinds matter.
+Four tables are read, each in one scan: records and relations the newest first, standings, curated links. What counts is
+what a reader could read: eligible records, and eligible relations of class memory between them at their present
+revisions; a link counts while both its ends are eligible and neither is archived.
+
+What always holds: no table is read further than its bound, and `coverage` names each bound that was met.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from itertools import islice
+from typing import Final, Literal, NamedTuple, get_args
 
-from relatum.core.ids import Ref
+from relatum.core.ancestry import DependencyBudgetExhausted
+from relatum.core.eligibility import Evaluator
 from relatum.core.kinds import REGISTRY
-from relatum.core.links import StoredLink
-from relatum.core.records import RecordMeta
+from relatum.core.relations import StoredRelation
+from relatum.core.standings import Standing
+from relatum.core.state import RecordVersion
 from relatum.core.wire import Closed
-from relatum.errors import StorageInconsistency
-from relatum.store import index
-from relatum.store.keys import Table
-from relatum.store.partition import Direction, PartitionReader
+from relatum.reads.scans import standings, waiting
+from relatum.store.partition import PartitionReader
 
-RECORDS_MAX = 10_000
-ENTRIES_MAX = 50_000
+RECORDS_MAX: Final = 10_000
+RELATIONS_MAX: Final = 20_000
+LINKS_MAX: Final = 20_000
+STANDINGS_MAX: Final = 10_000
+PENDING_MAX: Final = 10_000
 
-_DIRECTIONS: tuple[Direction, ...] = (Table.OUTGOING, Table.INCOMING)
+SurveyStop = Literal["record_limit", "scan_limit", "dependency_limit"]
+STOPS: Final[tuple[SurveyStop, ...]] = get_args(SurveyStop)
+_UNTOUCHED: Final = Standing()
 
 
 class SurveyCoverage(Closed, frozen=True, kw_only=True):
-    """How much was looked at; `complete` where nothing was left out."""
+    """How much was looked at. `record_limit`: there are more records than 10,000; `scan_limit`: more of something else.
+
+    `dependency_limit`: not every ancestry could be judged, and what was not judged was left out.
+    """
 
     scanned_records: int
-    adjacency_entries_examined: int
+    scanned_relations: int
+    scanned_links: int
     complete: bool
+    stop_reasons: tuple[SurveyStop, ...]
 
 
 class Tie(NamedTuple):
-    """That two records belong together: by a relation of class memory, or by a curated link."""
+    """That two records belong together: by a relation, or by a curated link."""
 
     source_id: str
     target_id: str
     kind: str
-    authored: bool
+    layer: Literal["authored", "link"]
 
 
 class Survey:
-    """The records looked at, and what joins them. `ties` grows as records are asked for theirs."""
+    """The records of a partition that a reader could read, and what joins them."""
 
-    def __init__(self, partition: PartitionReader) -> None:
+    def __init__(self, partition: PartitionReader, now_millis: int) -> None:
+        self.ties: dict[Tie, None] = {}
+        self.relations: list[StoredRelation] = []
         self._partition = partition
-        self.metas: dict[str, RecordMeta] = {}
-        self.examined = 0
-        self._linked: set[str] = set()
-        """Records that were asked for their links."""
-        self._told_of: dict[str, set[str]] = {}
-        """Which of them have told of a link to a record."""
-        self.complete = True
-        for version in partition.records(reverse=True):
-            if len(self.metas) == RECORDS_MAX:
-                self.complete = False
-                break
-            if version.meta.state == "active":
-                self.metas[version.meta.record_id] = version.meta
+        self._stops: set[SurveyStop] = set()
+        self._scanned_relations = self._scanned_links = 0
+        self._versions = dict(self._read_records())
+        self._evaluator = Evaluator(_Scanned(partition, self._versions, "record_limit" not in self._stops), now_millis)
+        self._standings, are_all = standings(partition, STANDINGS_MAX)
+        if not are_all:
+            self._stops.add("scan_limit")
+        self.records = {one: version for one, version in self._versions.items() if self._is_eligible(version)}
+        for relation in self._read_relations():
+            self.relations.append(relation)
+            given = relation.input
+            self.ties[Tie(given.source.record_id, given.target.record_id, given.kind, "authored")] = None
+        self.ties.update(dict.fromkeys(self._read_links()))
 
     @property
     def coverage(self) -> SurveyCoverage:
         """How much was looked at so far."""
         return SurveyCoverage(
-            scanned_records=len(self.metas), adjacency_entries_examined=self.examined, complete=self.complete
+            scanned_records=len(self._versions),
+            scanned_relations=self._scanned_relations,
+            scanned_links=self._scanned_links,
+            complete=not self._stops,
+            stop_reasons=tuple(stop for stop in STOPS if stop in self._stops),
         )
 
-    def degree(self, record_id: str) -> int:
-        """How many relations of any class and curated links a record has: one read of its header, one of its links."""
-        meta = self.metas[record_id]
-        header = self._partition.completeness(Ref(record_id=record_id, revision=meta.revision))
-        relations = 0 if header is None else header.outgoing_count + header.incoming_count
-        return relations + len(self._links_of(record_id))
-
-    def ties(self, record_id: str, directions: tuple[Direction, ...] = _DIRECTIONS) -> Iterator[Tie]:
-        """What joins a record to others that were looked at, at their present revisions; links both ways round."""
-        meta = self.metas[record_id]
-        end = Ref(record_id=record_id, revision=meta.revision)
-        header = self._partition.completeness(end)
-        if header is not None and header.outgoing_count + header.incoming_count:
-            yield from self._relations(end, directions)
-        for other_id, link in self._links_of(record_id).items():
-            if other_id in self.metas and not self._archived(record_id, other_id):
-                yield Tie(link.source_id, link.target_id, link.kind, authored=False)
-
-    def _relations(self, end: Ref, directions: tuple[Direction, ...]) -> Iterator[Tie]:
-        for direction in directions:
-            for neighbour in index.neighbours(self._partition, direction, end):
-                if self.examined == ENTRIES_MAX:
-                    self.complete = False
-                    return
-                self.examined += 1
-                kind = next((name for name in REGISTRY if name == neighbour.kind), None)
-                other = self.metas.get(neighbour.ref.record_id)
-                if kind is None or REGISTRY[kind].kind_class != "memory":
-                    continue
-                if other is None or other.revision != neighbour.ref.revision:
-                    continue
-                outgoing = direction is Table.OUTGOING
-                source, target = (end.record_id, other.record_id) if outgoing else (other.record_id, end.record_id)
-                yield Tie(source, target, kind, authored=True)
-
-    def _links_of(self, record_id: str) -> dict[str, StoredLink]:
-        """A record's links by their other ends. Of two ends that were asked, both know of a link or neither does."""
-        found = dict(self._partition.links_of(record_id))
-        if record_id not in self._linked:
-            if self._told_of.get(record_id, set()) != {other_id for other_id in found if other_id in self._linked}:
-                raise StorageInconsistency("a link lies under one of its ends alone")
-            self._linked.add(record_id)
-            for other_id in found:
-                self._told_of.setdefault(other_id, set()).add(record_id)
+    def partners(self) -> dict[str, set[str]]:
+        """With which others each record is joined, whichever end says so and however often."""
+        found: dict[str, set[str]] = {one: set() for one in self.records}
+        for tie in self.ties:
+            found[tie.source_id].add(tie.target_id)
+            found[tie.target_id].add(tie.source_id)
         return found
 
-    def _archived(self, *record_ids: str) -> bool:
-        return any(self._partition.standing(one).archived for one in record_ids)
+    def pending(self) -> tuple[int, int | None]:
+        """How many pairs wait for a verdict whose ends are both active and current; since when the first has."""
+        found = waiting(self._partition, self._is_fit, PENDING_MAX)
+        if not found.complete:
+            self._stops.add("scan_limit")
+        return found.number, found.since_millis
+
+    def _is_fit(self, record_id: str) -> bool:
+        """Active and current; a record beyond those that were looked at counts as such."""
+        version = self._versions.get(record_id)
+        if version is None:
+            return "record_limit" in self._stops
+        return version.meta.state == "active" and self._standing(record_id).state == "current"
+
+    def _is_eligible(self, version: RecordVersion) -> bool:
+        try:
+            return self._evaluator.is_eligible(version)
+        except DependencyBudgetExhausted:
+            self._stops.add("dependency_limit")
+            return False
+
+    def _standing(self, record_id: str) -> Standing:
+        return self._standings.get(record_id, _UNTOUCHED)
+
+    def _read_records(self) -> Iterator[tuple[str, RecordVersion]]:
+        versions = self._partition.records(reverse=True)
+        for version in islice(versions, RECORDS_MAX):
+            yield version.meta.record_id, version
+        if next(versions, None) is not None:
+            self._stops.add("record_limit")
+
+    def _read_relations(self) -> Iterator[StoredRelation]:
+        versions = self._partition.relations(reverse=True)
+        for version in islice(versions, RELATIONS_MAX):
+            self._scanned_relations += 1
+            if self._joins(version.relation):
+                yield version.relation
+        if next(versions, None) is not None:
+            self._stops.add("scan_limit")
+
+    def _joins(self, relation: StoredRelation) -> bool:
+        given = relation.input
+        if REGISTRY[given.kind].kind_class != "memory" or not relation.indexed:
+            return False
+        if given.source.record_id not in self.records or given.target.record_id not in self.records:
+            return False
+        try:
+            return self._evaluator.relation_is_eligible(relation)
+        except DependencyBudgetExhausted:
+            self._stops.add("dependency_limit")
+            return False
+
+    def _read_links(self) -> Iterator[Tie]:
+        links = self._partition.all_links()
+        for link in islice(links, LINKS_MAX):
+            self._scanned_links += 1
+            ends = (link.source_id, link.target_id)
+            if all(end in self.records and not self._standing(end).archived for end in ends):
+                yield Tie(*ends, link.kind, "link")
+        if next(links, None) is not None:
+            self._stops.add("scan_limit")
+
+
+class _Scanned:
+    """Records as they were scanned; older ones, if there are any, are read."""
+
+    def __init__(self, partition: PartitionReader, versions: dict[str, RecordVersion], are_all: bool) -> None:
+        self._partition = partition
+        self._versions = versions
+        self._are_all = are_all
+
+    def record(self, record_id: str) -> RecordVersion | None:
+        known = self._versions.get(record_id)
+        return self._partition.record(record_id) if known is None and not self._are_all else known

@@ -9,12 +9,13 @@ whatever goes wrong in it is logged, and it is made again from the ledger, in me
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Final, TypeVar
 
 from relatum.core.decide.saves import NOTHING_DETECTED, Detected
+from relatum.core.outlines import Surroundings
 from relatum.search import scoring
 from relatum.search.keeping import Keeper
 from relatum.search.scoring import Found
@@ -50,12 +51,13 @@ class SearchIndex:
         """Brings a partition up to the tip of its record stream."""
         self._asked(lambda keeper: keeper.caught_up(partition), None)
 
-    def detect(self, partition: PartitionReader, content: str) -> Detected:
-        """The memories that resemble a text, the most similar first (judgments.md, detection)."""
-        return self._asked(
-            lambda keeper: scoring.detected(keeper.tables, keeper.caught_up(partition), partition, content),
-            NOTHING_DETECTED,
-        )
+    def detect(self, partition: PartitionReader, content: str, *, without: str | None = None) -> Detected:
+        """The memories that resemble a text, the most similar first, but for `without` (judgments.md, detection)."""
+
+        def detected(keeper: Keeper) -> Detected:
+            return scoring.detected(keeper.tables, keeper.caught_up(partition), partition, content, without)
+
+        return self._asked(detected, NOTHING_DETECTED)
 
     def search(self, partition: PartitionReader, text: str) -> list[Found]:
         """The records that have words of a text, the best first."""
@@ -64,12 +66,26 @@ class SearchIndex:
             [],
         )
 
-    def matches(self, partition: PartitionReader, text: str) -> dict[str, int]:
-        """The records that have words of a text, each with how many distinct ones."""
+    def surroundings(self, partition: PartitionReader, text: str) -> Surroundings | None:
+        """The records of a partition in outline, and which of them have words of a text; None where the index fails."""
         return self._asked(
-            lambda keeper: scoring.matched(keeper.tables, keeper.caught_up(partition), text),
-            {},
+            lambda keeper: scoring.surroundings(keeper.tables, keeper.caught_up(partition), text),
+            None,
         )
+
+    def purge(self, partitions: Sequence[PartitionReader]) -> bool:
+        """Purges from the file what was erased in some partitions; whether that was possible.
+
+        Those that it knows are brought up to their tips first: what it lags behind by may be a deletion.
+        """
+
+        def purged(keeper: Keeper) -> bool:
+            for partition in filter(keeper.knows, partitions):
+                keeper.caught_up(partition)
+            keeper.tables.purge()
+            return self._path is None or keeper.tables.path == self._path
+
+        return self._asked(purged, otherwise=False)
 
     def _asked(self, use: Callable[[Keeper], T], otherwise: T) -> T:
         """What `use` finds; if need be in an index made again on disk, and then in memory."""
@@ -119,6 +135,11 @@ class SearchIndex:
                 keeper.tables.close()
             except sqlite3.Error as error:
                 self._log.failure("the search index could not be closed", error)
+
+
+def remove_index(directory: Path) -> None:
+    """Removes the index of the store in `directory`, which nobody may have open: it is made again when it is asked."""
+    _remove(directory / FILE_NAME)
 
 
 def _remove(path: Path) -> None:

@@ -12,6 +12,8 @@ from typing import Final
 
 from relatum.core.changes import JournalHead
 from relatum.core.ids import uuid_bytes
+from relatum.core.outlines import OUTLINES_MAX, Outline, Surroundings
+from relatum.core.records import Payload, RecordMeta
 from relatum.core.streams import RECORDS
 from relatum.search.tables import Mark, Tables
 from relatum.search.words import words_of
@@ -28,6 +30,10 @@ class Keeper:
         self.tables = tables
         self._followed: set[bytes] = set()
         """Partitions that were found to be indexed along their history: from then on a view can only be behind."""
+
+    def knows(self, partition: PartitionReader) -> bool:
+        """Whether anything of a partition was ever indexed."""
+        return self.tables.partition(bytes.fromhex(partition.workspace_id)) is not None
 
     def caught_up(self, partition: PartitionReader) -> int | None:
         """The number of a partition, indexed up to its tip; None where its record stream is not active yet."""
@@ -76,11 +82,11 @@ class Keeper:
     def _index(self, number: int, partition: PartitionReader, record_ids: Iterable[str], mark: Mark) -> None:
         """Indexes records as they are now, and forgets those that are no longer active and current."""
         for record_id in record_ids:
-            words = _indexed_words(partition, record_id)
-            if words is None:
+            indexed = _indexed(partition, record_id)
+            if indexed is None:
                 self.tables.remove_record(number, uuid_bytes(record_id))
             else:
-                self.tables.put_record(number, uuid_bytes(record_id), words)
+                self.tables.put_record(number, *indexed)
         self.tables.move_mark(number, mark)
 
 
@@ -98,10 +104,29 @@ def _lies_on(partition: PartitionReader, mark: Mark, tip: JournalHead) -> bool:
     return entry is not None and entry.prefix_digest == mark.digest
 
 
-def _indexed_words(partition: PartitionReader, record_id: str) -> list[str] | None:
-    """The words of an active, current record: those of its title and of its content."""
+def outlined(partition: PartitionReader) -> Surroundings:
+    """The newest records of a partition, read from the ledger: for when there is no index."""
+    outlines: list[Outline] = []
+    for looked_at, version in enumerate(partition.records(reverse=True)):
+        if looked_at == OUTLINES_MAX:
+            return Surroundings(outlines, {}, False)
+        active = version.meta.state == "active"
+        if active and partition.standing(version.meta.record_id).state == "current":
+            outlines.append(_outline(version.meta, partition.payload(version.meta)))
+    return Surroundings(outlines, {}, True)
+
+
+def _outline(meta: RecordMeta, payload: Payload | None) -> Outline:
+    category = None if payload is None else payload.category
+    return Outline(uuid_bytes(meta.record_id), category, meta.facts.valid_until_millis, meta.disposition == "rejected")
+
+
+def _indexed(partition: PartitionReader, record_id: str) -> tuple[Outline, list[str]] | None:
+    """What is kept of an active, current record: its outline, and the words of its title and its content."""
     version = partition.record(record_id)
     if version is None or version.meta.state != "active" or partition.standing(record_id).state != "current":
         return None
     payload = partition.payload(version.meta)
-    return None if payload is None else [*words_of(payload.title or ""), *words_of(payload.content)]
+    if payload is None:
+        return None
+    return _outline(version.meta, payload), [*words_of(payload.title or ""), *words_of(payload.content)]

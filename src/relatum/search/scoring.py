@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from relatum import limits
 from relatum.core.decide.saves import NOTHING_DETECTED, Detected, Hit
 from relatum.core.ids import uuid_text
+from relatum.core.outlines import OUTLINES_MAX, Surroundings
 from relatum.search.tables import Posting, Tables
 from relatum.search.words import distinct
 from relatum.store.partition import PartitionReader
@@ -32,16 +33,19 @@ class Found(NamedTuple):
     score: float
 
 
-def detected(tables: Tables, number: int | None, partition: PartitionReader, content: str) -> Detected:
-    """The 20 best memories for a text, the most similar first."""
+def detected(
+    tables: Tables, number: int | None, partition: PartitionReader, content: str, without: str | None = None
+) -> Detected:
+    """The 20 best memories for a text, but for one that is to be replaced; the most similar first."""
     if number is None:
         return NOTHING_DETECTED
     own = distinct(content)
     first = list(own)[: limits.DETECTION_WORDS_MAX]
     scores = _scores(tables, number, first, limits.DETECTION_POSTINGS_MAX)
     best = nlargest(DETECTION_LOOKS_MAX, scores.items(), key=lambda item: (item[1], item[0]))
-    memories = islice((one for one, _ in best if _is_memory(partition, uuid_text(one))), limits.DETECTED_MAX)
-    hits = [Hit(uuid_text(one), _share(own, tables.words_of(number, one))) for one in memories]
+    found = ((uuid_text(one), one) for one, _ in best)
+    memories = ((name, one) for name, one in found if name != without and _is_memory(partition, name))
+    hits = [Hit(name, _share(own, tables.words_of(number, one))) for name, one in islice(memories, limits.DETECTED_MAX)]
     return Detected(tuple(sorted(hits, key=lambda hit: -hit.similarity)))
 
 
@@ -54,14 +58,16 @@ def searched(tables: Tables, number: int | None, text: str) -> list[Found]:
     return sorted(found, key=lambda one: (-one.score, one.record_id))
 
 
-def matched(tables: Tables, number: int | None, text: str) -> dict[str, int]:
-    """The records that have words of a text, each with how many distinct ones."""
+def surroundings(tables: Tables, number: int | None, text: str) -> Surroundings:
+    """What a context block is made of."""
     counts: dict[bytes, int] = {}
-    if number is not None:
-        for _, postings in _rarest(tables, number, _first_words(text), SEARCH_POSTINGS_MAX):
-            for record_id, _, _ in postings:
-                counts[record_id] = counts.get(record_id, 0) + 1
-    return {uuid_text(record_id): count for record_id, count in counts.items()}
+    if number is None:
+        return Surroundings([], counts, True)
+    for _, postings in _rarest(tables, number, _first_words(text), SEARCH_POSTINGS_MAX):
+        for record_id, _, _ in postings:
+            counts[record_id] = counts.get(record_id, 0) + 1
+    outlines = tables.outlines(number, OUTLINES_MAX + 1)
+    return Surroundings(outlines[:OUTLINES_MAX], counts, len(outlines) <= OUTLINES_MAX)
 
 
 def _first_words(text: str) -> list[str]:

@@ -14,7 +14,9 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-VERSION = 1
+from relatum.core.outlines import Outline
+
+VERSION = 2
 
 _SCHEMA = f"""
 CREATE TABLE partition (
@@ -23,7 +25,7 @@ CREATE TABLE partition (
 );
 CREATE TABLE record (
     number INTEGER PRIMARY KEY, partition INTEGER NOT NULL, id BLOB NOT NULL, length INTEGER NOT NULL,
-    UNIQUE (partition, id)
+    category TEXT, until INTEGER, rejected INTEGER NOT NULL, UNIQUE (partition, id)
 );
 CREATE TABLE word (
     partition INTEGER NOT NULL, word TEXT NOT NULL, records INTEGER NOT NULL, PRIMARY KEY (partition, word)
@@ -53,11 +55,11 @@ class Tables:
     """An open index. Raises sqlite3.Error where the file can't be used."""
 
     def __init__(self, path: Path | None) -> None:
-        self._path = path
+        self.path = path
         self._open()
 
     def _open(self) -> None:
-        name = ":memory:" if self._path is None else str(self._path)
+        name = ":memory:" if self.path is None else str(self.path)
         self._database = sqlite3.connect(name, check_same_thread=False, isolation_level=None)
         execute = self._database.execute
         execute("PRAGMA journal_mode = WAL")
@@ -86,6 +88,18 @@ class Tables:
         """Forgets what was done since `begin`."""
         if self._database.in_transaction:
             self._database.execute("ROLLBACK")
+
+    def purge(self) -> None:
+        """Leaves in the file, and in the log beside it, nothing of what was removed.
+
+        Rows are overwritten as they are removed (`secure_delete`); what is left are words in full-text segments, which
+        are merged into one without them, and pages in the log as they were before.
+        """
+        execute = self._database.execute
+        execute("INSERT INTO postings (postings) VALUES ('optimize')")
+        [(busy, *_)] = execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        if busy:
+            raise sqlite3.OperationalError("somebody else reads the index")
 
     # Partitions
 
@@ -125,11 +139,12 @@ class Tables:
 
     # Records
 
-    def put_record(self, number: int, record_id: bytes, words: Sequence[str]) -> None:
+    def put_record(self, number: int, outline: Outline, words: Sequence[str]) -> None:
         """Indexes a record of a partition, in the place of what was known of it."""
-        self.remove_record(number, record_id)
+        self.remove_record(number, outline.record_id)
         execute = self._database.execute
-        made = execute("INSERT INTO record VALUES (NULL, ?, ?, ?)", (number, record_id, len(words)))
+        record_id, *others = outline
+        made = execute("INSERT INTO record VALUES (NULL, ?, ?, ?, ?, ?, ?)", (number, record_id, len(words), *others))
         text = " ".join(f"{number:x}z{word}" for word in words)
         execute("INSERT INTO postings (rowid, words) VALUES (?, ?)", (made.lastrowid, text))
         self._database.executemany(
@@ -159,6 +174,14 @@ class Tables:
             "DELETE FROM word WHERE partition = ? AND word = ? AND records = 0", [(number, one) for one in words]
         )
         execute("UPDATE partition SET records = records - 1, length = length - ? WHERE number = ?", (length, number))
+
+    def outlines(self, number: int, limit: int) -> list[Outline]:
+        """At most `limit` records of a partition, the newest first."""
+        found = self._database.execute(
+            "SELECT id, category, until, rejected FROM record WHERE partition = ? ORDER BY id DESC LIMIT ?",
+            (number, limit),
+        )
+        return list(map(Outline._make, found.fetchall()))
 
     def words_of(self, number: int, record_id: bytes) -> set[str]:
         """The distinct words of a record."""

@@ -29,6 +29,11 @@ class JudgmentReader(PartitionRows):
         body = self.body(self.keys.standing(record_id))
         return _UNTOUCHED if body is None else rows.STANDING.decode(body)
 
+    def standings(self) -> Iterator[tuple[str, Standing]]:
+        """The records whose standing was ever changed, or that were ever confirmed, the newest first."""
+        for key, body in self._under(self.keys.table(Table.STANDING), reverse=True):
+            yield uuid_text(key[-16:]), rows.STANDING.decode(body)
+
     def pinned(self) -> list[str]:
         """The ids of pinned records, at most 20, in the order of their creation."""
         prefix = self.keys.table(Table.PINNED)
@@ -75,6 +80,16 @@ class JudgmentReader(PartitionRows):
         if candidate is None or candidate.status != "pending" or ends != {one_id, other_id}:
             raise StorageInconsistency("a pair does not match its candidate")
         return candidate_id
+
+    def pending_pairs(self) -> Iterator[tuple[str, str, str]]:
+        """The pairs of records that have a pending candidate, each with that."""
+        for key, body in self._under(self.keys.table(Table.CANDIDATE_PAIR)):
+            yield uuid_text(key[-32:-16]), uuid_text(key[-16:]), rows.unpack_uuid(body)
+
+    def pending_ages(self) -> Iterator[tuple[int, str]]:
+        """The instants that the age of pending candidates counts from, oldest first, each with the candidate."""
+        for key, _ in self._under(self.keys.candidates_of_status("pending")):
+            yield int.from_bytes(key[-24:-16], "big"), uuid_text(key[-16:])
 
     def pending_since(self, before_millis: int) -> Iterator[Candidate]:
         """Pending candidates whose age counts from before an instant, oldest first."""
@@ -166,6 +181,12 @@ class JudgmentReader(PartitionRows):
         for key, body in self._under(self.keys.facts(fact)):
             yield uuid_text(key[-16:]), body
 
+    def all_facts(self) -> Iterator[tuple[bytes, str, bytes]]:
+        """What all records say of facts: the fact's place, the record, the digest of what it says; fact by fact."""
+        prefix = self.keys.table(Table.FACT)
+        for key, body in self._under(prefix):
+            yield key[len(prefix) : -16], uuid_text(key[-16:]), body
+
     # Promotions
 
     def suspicion(self, one_id: str, other_id: str) -> tuple[str, ...]:
@@ -179,6 +200,26 @@ class JudgmentReader(PartitionRows):
         return 0 if body is None else rows.PROMOTED.decode(body)
 
     # Links
+
+    def all_links(self) -> Iterator[StoredLink]:
+        """All links, each once, those of the newest records first; whoever reads all knows that each has both its rows.
+
+        IMPORTANT: in this order the row under the newer end comes first.
+        """
+        awaited: dict[bytes, bytes] = {}
+        for key, body in self._under(self.keys.table(Table.LINK), reverse=True):
+            own, other = key[-32:-16], key[-16:]
+            if own < other:
+                if awaited.pop(other + own, None) != body:
+                    raise StorageInconsistency("a link is not the same under both its ends")
+                continue
+            awaited[own + other] = body
+            link = rows.LINK.decode(body)
+            if {link.source_id, link.target_id} != {uuid_text(own), uuid_text(other)}:
+                raise StorageInconsistency("a row lies under a foreign key")
+            yield link
+        if awaited:
+            raise StorageInconsistency("a link is not the same under both its ends")
 
     def link_between(self, one_id: str, other_id: str) -> StoredLink | None:
         """The link of an unordered pair, which lies under both ends."""

@@ -8,6 +8,7 @@ from threading import Barrier
 from typing import Any, TypeVar
 
 from tests.http.client import RECORDS, Caller, fresh
+from tests.judgments import racing
 from tests.judgments.over_http.calling import (
     JUDGMENTS,
     annotated,
@@ -124,3 +125,10 @@ def test_confirmations_and_sweeps_at_once_are_answered(caller: Caller) -> None:
         return command(caller, f"{RECORDS}/confirm", confirmations=given).status_code
 
     assert [200] * THREADS == at_once(work)
+
+
+def test_random_supersessions_of_eight_at_once_leave_no_cycle_and_one_superseder(admin: Caller) -> None:
+    counted = racing.run(admin, runs=12, seed=3)
+    assert 12 == counted["runs"]
+    assert counted["records superseded"]
+    assert counted["comparisons refused"]

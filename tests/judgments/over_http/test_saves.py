@@ -215,6 +215,13 @@ def test_a_save_supersedes_the_occupant_of_its_slot(caller: Caller) -> None:
     assert ["supersedes"] == [relation["kind"] for relation in found["relations"]]
 
 
+def test_what_a_save_replaces_takes_no_place_among_the_twenty(caller: Caller) -> None:
+    saved(caller, FERRY, topic_key="ferry")
+    for number in range(20):
+        saved(caller, f"{FERRY} and {number}", candidates_max=0)
+    assert 20 == save(caller, FERRY, topic_key="ferry")["candidates_detected"]
+
+
 def test_plain_commands_onto_an_occupied_slot_are_refused(caller: Caller) -> None:
     saved(caller, FERRY, topic_key="ferry")
     taken = {"content": LATER, "topic_key": "ferry"}

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from relatum import limits
-from relatum.core import digests, text, transitions
+from relatum.core import digests, transitions
 from relatum.core.canonical import encode
 from relatum.core.commands import AssertRelation
 from relatum.core.consequences import Consequences, RelationPart
 from relatum.core.decide.chain import Asked
 from relatum.core.decide.relations import assertable
 from relatum.core.ids import Ref, uuid7
+from relatum.core.kinds import Kind
 from relatum.core.promotions import KINDS, Promoting, PromotionOutcome, Proposal, ProposalOutcome
 from relatum.core.receipts import RelationReceipt
 from relatum.core.relations import Provenance, RelationInput
@@ -32,8 +33,9 @@ def broken_rule(operation: Promoting) -> str | None:
     proposals = operation.proposals
     if not 1 <= len(proposals) <= limits.PROPOSALS_MAX:
         return "1 to 256 edges can be proposed at once"
-    if not text.is_identifier(operation.run.run_id):
-        return "run_id must be an identifier"
+    problem = operation.run.problem()
+    if problem is not None:
+        return problem
     for one in proposals:
         if one.source_id == one.target_id:
             return "source and target must be different records"
@@ -68,24 +70,30 @@ class _Promoter:
 
     def take(self, place: int, proposal: Proposal) -> None:
         """Decides one proposal."""
+        given = None if proposal.kind == "none" else self._relation(proposal, KINDS[proposal.kind])
+        outcome = self._outcome(proposal, given)
         relation_id = None
-        outcome = self._outcome(proposal)
         if outcome == "promoted":
-            part = self._asserted(place, proposal)
-            if part is None:
-                outcome = "unfit_ends"
-            else:
-                self.parts.append(part)
-                self._taken.add(frozenset((proposal.source_id, proposal.target_id)))
-                self._room -= 1
-                relation_id = part.relation_id
+            assert given is not None, "only what could be asserted is promoted"
+            part = self._asserted(place, given)
+            self.parts.append(part)
+            self._taken.add(frozenset((proposal.source_id, proposal.target_id)))
+            self._room -= 1
+            relation_id = part.relation_id
         self.outcomes[place] = ProposalOutcome(outcome=outcome, relation_id=relation_id)
 
-    def _outcome(self, proposal: Proposal) -> PromotionOutcome:
+    def _outcome(self, proposal: Proposal, given: RelationInput | None) -> PromotionOutcome:
+        """What becomes of a proposal.
+
+        IMPORTANT: what is not fit to be related is not suspected either, and a pair is suspected whether or not the day
+        has room left.
+        """
         if proposal.kind == "none":
             return "nothing"
         if proposal.confidence < limits.PROMOTION_FLOOR:
             return "below_floor"
+        if given is None or not self._is_assertable(given):
+            return "unfit_ends"
         pair = frozenset((proposal.source_id, proposal.target_id))
         if pair in self._taken or self._state.are_related(proposal.source_id, proposal.target_id):
             return "related_already"
@@ -101,15 +109,15 @@ class _Promoter:
             self.suspicions.append((low, high))
         return bool(set(dates) - {self._run.run_date})
 
-    def _asserted(self, place: int, proposal: Proposal) -> RelationPart | None:
+    def _relation(self, proposal: Proposal, kind: Kind) -> RelationInput | None:
+        """What would be asserted of both ends at their present revisions; None where one is unknown."""
         source, target = self._state.record(proposal.source_id), self._state.record(proposal.target_id)
         if source is None or target is None:
             return None
-        stamp = self._asked.stamp
-        given = RelationInput(
+        return RelationInput(
             source=Ref(record_id=proposal.source_id, revision=source.meta.revision),
             target=Ref(record_id=proposal.target_id, revision=target.meta.revision),
-            kind=KINDS[proposal.kind],
+            kind=kind,
             provenance=Provenance(
                 origin="tool_observation",
                 method="promotion",
@@ -117,11 +125,15 @@ class _Promoter:
                 evidence_ref=f"run:{self._run.run_id}",
             ),
         )
+
+    def _is_assertable(self, given: RelationInput) -> bool:
         try:
-            if assertable(self._state, given, stamp.at_millis) is not None:
-                return None
+            return assertable(self._state, given, self._asked.stamp.at_millis) is None
         except Refused:
-            return None
+            return False
+
+    def _asserted(self, place: int, given: RelationInput) -> RelationPart:
+        stamp = self._asked.stamp
         relation_id = uuid7(stamp.at_millis, digests.draw(stamp.entropy, f"relation/{place}", 10))
         operation = AssertRelation(relation=given)
         after = transitions.relation_after(None, operation, relation_id, stamp.at_millis, stamp.author)

@@ -95,6 +95,8 @@ def replace(call: Call[ReplaceEdges], view: LedgerView) -> ReplaceEdgesAnswer | 
     edges = [MinedEdge(one.source_id, one.kind, one.target_id, one.weight) for one in body.edges]
     finish = bool(body.finish)
     count = call.ledger.derived.replace(reader_of(call, view).workspace_id, body.run, edges, finish=finish)
+    if count is None:
+        return invalid("a run has at most 500,000 edges")
     return ReplaceEdgesAnswer(contract_version=CONTRACT_VERSION, run_id=body.run.run_id, edges=count, finished=finish)
 
 

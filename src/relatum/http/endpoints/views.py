@@ -14,10 +14,15 @@ from relatum.http.routes import Route, needing, scanning
 from relatum.http.services import Call, reader_of
 from relatum.limits import CONTEXT_CHARACTERS_DEFAULT, CONTRACT_VERSION, OVERVIEW_MAX
 from relatum.reads import context, health, validate
+from relatum.reads import overview as overviews
 from relatum.reads.context import ContextEntry
-from relatum.reads.health import HealthState, Overview
-from relatum.reads.status import RecordStatus
+from relatum.reads.context_ranking import ContextCoverage
+from relatum.reads.health import HealthState
+from relatum.reads.overview import Overview
+from relatum.reads.page import StopReason
+from relatum.reads.status import RecordStatus, StatusCoverage
 from relatum.reads.survey import SurveyCoverage
+from relatum.reads.validate import ValidateCoverage
 from relatum.store.view import LedgerView
 
 
@@ -34,6 +39,9 @@ class StatusAnswer(Closed, frozen=True, kw_only=True):
     contract_version: Literal[1]
     scope: Scope
     statuses: tuple[RecordStatus, ...]
+    coverage: StatusCoverage
+    scanned_records: int
+    stop_reason: StopReason
     next_cursor: str | None
 
 
@@ -47,7 +55,7 @@ class ValidateAnswer(Closed, frozen=True, kw_only=True):
     stale_count: int
     conflict_ids: tuple[Uuid, ...]
     conflict_count: int
-    complete: bool
+    coverage: ValidateCoverage
 
 
 class HealthAnswer(Closed, frozen=True, kw_only=True):
@@ -85,7 +93,7 @@ class ContextAnswer(Closed, frozen=True, kw_only=True):
     left_out: int
     pending_candidates: int
     needs_review: int
-    coverage: SurveyCoverage
+    coverage: ContextCoverage
 
 
 async def link(call: Call[LinkCommand]) -> LinkCommandAnswer | Refusal:
@@ -106,13 +114,16 @@ def status(call: Call[StatusQuery], view: LedgerView) -> StatusAnswer | Refusal:
         contract_version=CONTRACT_VERSION,
         scope=call.body.scope,
         statuses=found.statuses,
+        coverage=found.coverage,
+        scanned_records=found.scanned,
+        stop_reason=found.stop_reason,
         next_cursor=found.next_cursor,
     )
 
 
 def validated(call: Call[ValidateQuery], view: LedgerView) -> ValidateAnswer | Refusal:
     """Which records are stale or in conflict."""
-    found = validate.validate(reader_of(call, view), view.now_millis, call.body)
+    found = validate.validate(reader_of(call, view), call.body)
     if isinstance(found, Refusal):
         return found
     return ValidateAnswer(
@@ -123,7 +134,7 @@ def validated(call: Call[ValidateQuery], view: LedgerView) -> ValidateAnswer | R
         stale_count=len(found.stale_ids),
         conflict_ids=found.conflict_ids,
         conflict_count=len(found.conflict_ids),
-        complete=found.complete,
+        coverage=found.coverage,
     )
 
 
@@ -148,7 +159,7 @@ def healthy(call: Call[HealthQuery], view: LedgerView) -> HealthAnswer:
 
 def overview(call: Call[OverviewQuery], view: LedgerView) -> OverviewAnswer:
     """The most linked records and what joins them."""
-    graph = health.overview(reader_of(call, view), call.body.limit or OVERVIEW_MAX)
+    graph = overviews.overview(reader_of(call, view), view.now_millis, call.body.limit or OVERVIEW_MAX)
     return OverviewAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, graph=graph)
 
 
@@ -158,11 +169,9 @@ def composed(call: Call[ContextQuery], view: LedgerView) -> ContextAnswer | Refu
     problem = body.problem()
     if problem is not None:
         return invalid(problem)
-    matches = call.ledger.judgments.matches(partition, body.prompt)
+    around = call.ledger.judgments.surroundings(partition, body.prompt)
     budget = body.budget_characters or CONTEXT_CHARACTERS_DEFAULT
-    found = context.context(partition, view.now_millis, matches, budget, body.shown or ())
-    if isinstance(found, Refusal):
-        return found
+    found = context.context(partition, view.now_millis, around, budget, body.shown or ())
     return ContextAnswer(
         contract_version=CONTRACT_VERSION,
         scope=body.scope,

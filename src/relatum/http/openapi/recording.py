@@ -25,6 +25,9 @@ _COMPANY: Final = "acme"
 _RECORDS: Final = "/api/v1/memory/records"
 _RELATIONS: Final = "/api/v1/memory/relations"
 _JUDGMENTS: Final = "/api/v1/memory/judgments"
+_LINKS: Final = "/api/v1/memory/links"
+_GRAPH: Final = "/api/v1/memory/graph"
+_EDGES: Final = "/api/v1/memory/edges"
 _CREDENTIALS: Final = "/api/v1/credentials"
 _SCOPE: Final = {"project_id": "atlas", "mission_id": None, "agent_id": "planner", "visibility": "shared"}
 _PROVENANCE: Final = {
@@ -115,6 +118,7 @@ async def walk(app: ASGIApp, ledger: Ledger, clock: ManualClock) -> list[Exchang
         await _graphs(tour, ids)
         await _feeds(tour)
         await _judgments(tour)
+        await _views(tour)
         tour.secret = admin_secret
         await _company(tour, ids)
         await _administer(tour, writer["credential"]["id"])
@@ -124,7 +128,7 @@ async def walk(app: ASGIApp, ledger: Ledger, clock: ManualClock) -> list[Exchang
 async def _issue(tour: Tour) -> Any:
     spec = {
         "subject_id": "grace",
-        "capabilities": ["memory_read", "memory_write", "memory_review", "memory_checkpoint"],
+        "capabilities": ["memory_read", "memory_write", "memory_review", "memory_checkpoint", "memory_mine"],
         "grants": [_SCOPE],
         "expires_at_millis": None,
     }
@@ -241,6 +245,52 @@ async def _judgments(tour: Tour) -> None:
     await tour.scoped("refuted", f"{_RECORDS}/confirm", idempotency_key="seen", confirmations=[refuted])
     await tour.scoped("refuted", f"{_RECORDS}/needs-review")
     await tour.scoped("free", "/api/v1/memory/topic-keys/suggest", title="The old ferry", content=late)
+
+
+async def _views(tour: Tour) -> None:
+    async def create(content: str, key: str, **members: Any) -> str:
+        record = {"content": content, **members}
+        created = await tour.command("", _RECORDS, key, type="create", record=record)
+        record_id: str = created["receipt"]["record_id"]
+        return record_id
+
+    tariff = {"source_id": "wiki/tariff", "source_hash": "5f3a"}
+    fact = {"fact_key": "tariff/bicycle", "provenance": tariff}
+    cheap = await create("A bicycle costs two euros.", "tariff-1", title="Tariff", **fact)
+    dear = await create("A bicycle costs three euros.", "tariff-2", category="constraint", **fact)
+    notice = await create("The tariff was raised in January.", "tariff-3")
+    pin = {"record_id": dear, "expected_revision": 1}
+    await tour.command("pin", _RECORDS, "tariff-2-pinned", type="pin", **pin)
+    because = {"record_id": notice, "revision": 1}
+    marked = {"record_id": cheap, "because": because, "confidence": 0.2}
+    await tour.command("mark_stale", _RECORDS, "tariff-1-stale", type="mark_stale", **marked)
+    sources = [{"source_id": "wiki/tariff", "source_hash": "77e0"}]
+    await tour.scoped("conflict", f"{_RECORDS}/status", record_ids=[cheap, notice], current_sources=sources)
+    await tour.scoped("all", f"{_RECORDS}/validate")
+    await tour.scoped("one_source", f"{_RECORDS}/validate", source_id="wiki/tariff", current_source_hash="77e0")
+    ends = {"source_id": notice, "target_id": dear}
+    await tour.command("link", _LINKS, "notice-1", type="link", kind="supports", **ends)
+    await tour.command("unlink", _LINKS, "notice-2", type="unlink", source_id=cheap, target_id=dear)
+    await tour.scoped("red", f"{_GRAPH}/health")
+    await tour.scoped("two", f"{_GRAPH}/overview", limit=2)
+    await tour.scoped("block", "/api/v1/memory/context", prompt="What does a bicycle cost?", budget_characters=400)
+    run = {"run_id": "night-17", "run_date": "2026-01-08"}
+    absent = "00000000-0000-7000-8000-000000000000"
+    edges = [
+        {"source_id": notice, "target_id": cheap, "kind": "contradicts", "weight": 0.8},
+        {"source_id": notice, "target_id": absent, "kind": "supports", "weight": 0.4},
+    ]
+    await tour.scoped("last_page", f"{_EDGES}/derived/replace", run=run, edges=edges, finish=True)
+    walk = {"root_record_ids": [notice], "max_depth": 1, "include_derived": True}
+    await tour.scoped("both_layers", f"{_GRAPH}/typed", query=walk)
+    await tour.scoped("one_end", f"{_EDGES}/dangling")
+    await tour.scoped("dropped", f"{_EDGES}/repair")
+    proposals = [
+        {"source_id": notice, "target_id": dear, "kind": "supports", "confidence": 0.9},
+        {"source_id": notice, "target_id": cheap, "kind": "contradicts", "confidence": 0.8},
+    ]
+    await tour.scoped("one_waits", f"{_EDGES}/promote", idempotency_key="night-17", run=run, proposals=proposals)
+    await tour.scoped("all", f"{_EDGES}/derived/drop")
 
 
 async def _company(tour: Tour, ids: list[str]) -> None:

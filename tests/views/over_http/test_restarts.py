@@ -1,0 +1,88 @@
+"""What views answer after a restart, and after the derived files were thrown away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.http.client import RECEIPTS, Api, Caller, Json, accepted, issue
+from tests.http.serving import Server, initialise
+from tests.judgments.over_http.calling import answered, compare
+from tests.views.over_http.calling import (
+    MINING,
+    RUN,
+    context,
+    edge,
+    health,
+    linked,
+    mark,
+    mine,
+    mined,
+    overview,
+    promote,
+    proposal,
+    stand,
+    statuses,
+    validate,
+)
+
+OTHER_RUN = {"run_id": "another night", "run_date": "2026-01-09"}
+
+
+class House:
+    """A store that is served now and then."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._admin = initialise(directory)
+        self._caller: Caller | None = None
+
+    @contextmanager
+    def open(self) -> Iterator[Caller]:
+        with Server(self.directory) as server, Api(server.url) as api:
+            if self._caller is None:
+                self._caller = issue(Caller(api, self._admin), capabilities=list(MINING))
+            yield Caller(api, self._caller.secret, self._caller.scope)
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    return House(tmp_path / "store")
+
+
+def authored(caller: Caller, *refs: Json) -> list[object]:
+    found: list[object] = [health(caller), overview(caller), statuses(caller, *refs), validate(caller)]
+    return [*found, context(caller, "ferry harbour", budget_characters=500)]
+
+
+def test_everything_is_there_after_a_restart_and_the_authored_part_without_derived_files(house: House) -> None:
+    with house.open() as caller:
+        refs = [caller.create(f"the ferry {number}", fact_key="ferry", category="constraint") for number in range(3)]
+        linked(caller, refs[0], refs[1], "conflicts")
+        answered(compare(caller, refs[2], refs[0], "supersedes"))
+        accepted(stand(caller, "pin", refs[1]))
+        accepted(mark(caller, refs[1], refs[2]))
+        assert ["promoted"] == [one["outcome"] for one in promote(caller, proposal(refs[1], refs[2]), key="a night")]
+        promote(caller, proposal(refs[0], refs[1], "contradicts"), day="2026-01-08")
+        mine(caller, edge(refs[1], refs[2], "leads_to"))
+        mine(caller, edge(refs[2], refs[1], "part_of"), finish=False, run=OTHER_RUN)
+        before, edges = authored(caller, *refs), mined(caller, refs[1])
+        assert 1 == len(edges)
+    with house.open() as caller:
+        assert (before, edges) == (authored(caller, *refs), mined(caller, refs[1]))
+        receipt = answered(caller.ask(RECEIPTS, family="judgment", idempotency_key="a night"))["receipt"]
+        assert "a night" == receipt["idempotency_key"]
+        assert 1 == mine(caller, run=OTHER_RUN)["edges"], "the pages of an unfinished run are still there"
+        assert ["part_of"] == [one["kind"] for one in mined(caller, refs[1])]
+    for name in ("derived.sqlite", "search.sqlite"):
+        (house.directory / name).unlink()
+    with house.open() as caller:
+        assert (before, []) == (authored(caller, *refs), mined(caller, refs[1]))
+        assert ["promoted"] == [
+            one["outcome"] for one in promote(caller, proposal(refs[1], refs[0], "contradicts"), day="2026-01-09")
+        ], "the detections of a day are no part of what was thrown away"
+        mine(caller, edge(refs[1], refs[2]), run=RUN)
+        assert 1 == len(mined(caller, refs[1]))
