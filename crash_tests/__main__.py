@@ -76,8 +76,8 @@ def _run_all(seed: int, *, short: bool) -> int:
     _tell(f"seed {seed}")
     worst = CLEAN
     for part in PARTS.values():
-        arguments = parser().parse_args([part.name])
-        arguments.cases = part.cases_ci if short else part.cases_release
+        told = part.short if short else ("--cases", str(part.cases_release))
+        arguments = parser().parse_args([part.name, *told])
         worst = max(worst, _run(part, arguments, seed, _keep_quiet), key=(CLEAN, UNAVAILABLE, VIOLATED).index)
     return worst
 

@@ -69,8 +69,9 @@ def no_options(parser: ArgumentParser) -> None:
 class Part(Struct, frozen=True, kw_only=True):
     """A harness. `run` raises `Violation` at the first thing that does not hold, and `Unavailable`.
 
-    `unit` is what its cases are called. `cases_ci` and `cases_release` are how many belong to a short and a long run.
-    `controls` and `bugs` are those it notices within `cases_ci`.
+    `unit` is what its cases are called. `cases_ci` and `cases_release` are how many belong to a short and a long run;
+    where other cases belong to a short run, `short` is what the command line says then. `controls` and `bugs` are those
+    it notices within `cases_ci`.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Part(Struct, frozen=True, kw_only=True):
     unit: str
     cases_ci: int
     cases_release: int
+    short: tuple[str, ...] = ()
     run: Callable[[Run], Summary]
     controls: tuple[str, ...] = ()
     bugs: tuple[str, ...] = ()

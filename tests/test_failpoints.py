@@ -9,7 +9,9 @@ import pytest
 
 from crash_tests.failpoints.torn import tear
 from relatum import failpoints
+from relatum.backup.restoring import restore
 from relatum.ledger import Ledger
+from tests.backup.scene import back_up
 from tests.support.builders import ADA, PARTITION, create
 
 
@@ -30,7 +32,8 @@ def test_a_store_comes_by_every_place_in_order_from_its_making_to_its_closing(
     tmp_path: Path, reached: list[str]
 ) -> None:
     live(Ledger.open(tmp_path / "store", create=True))
-    assert [name for name in failpoints.NAMES if not name.startswith(("examine.", "repair."))] == reached
+    others = ("examine.", "repair.", "image.", "restore.")
+    assert [name for name in failpoints.NAMES if not name.startswith(others)] == reached
 
 
 def test_a_store_whose_log_is_torn_comes_by_the_repair(tmp_path: Path, reached: list[str]) -> None:
@@ -40,6 +43,14 @@ def test_a_store_whose_log_is_torn_comes_by_the_repair(tmp_path: Path, reached: 
     Ledger.open(tmp_path / "store").close()
     opening = [name for name in failpoints.NAMES if name.startswith(("examine.", "open.", "repair."))]
     assert [*opening, "close.drained", "close.closed"] == reached
+
+
+def test_a_backup_and_its_restoring_come_by_their_places(tmp_path: Path, reached: list[str]) -> None:
+    live(Ledger.open(tmp_path / "store", create=True))
+    back_up(tmp_path / "store", tmp_path / "backup")
+    restore(tmp_path / "backup", tmp_path / "restored")
+    copying = [name for name in failpoints.NAMES if name.startswith(("image.", "restore."))]
+    assert copying == [name for name in reached if name in copying]
 
 
 def test_what_a_hook_raises_goes_on_from_the_place(tmp_path: Path) -> None:

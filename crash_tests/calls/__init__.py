@@ -10,5 +10,5 @@ Two parts:
                 fail or lie (`faults`) while it works (`workloads`, `session`, `questions`). Afterwards another child
                 judges the store (`aftermath`). `sweep` goes through the calls.
 
-Both have worker processes (`pool`) and C sources that are compiled when they are needed (`native`).
+Both have worker processes (`crash_tests.pool`) and C sources that are compiled when they are needed (`native`).
 """

@@ -10,11 +10,11 @@ from typing import Any
 import click
 import msgspec
 
-from crash_tests.calls.forks import Ended
 from crash_tests.calls.workloads import STORE_NAME
 from crash_tests.company import ADMINISTRATOR, COMPANY
 from crash_tests.embedded import Acknowledged, Plan, check
 from crash_tests.embedded.messages import Broken, Message, Told, Unable, messages_in
+from crash_tests.forks import Ended
 from crash_tests.violation import Violation, require, require_same
 from relatum.cli.bootstrap import make_administrator, replace_administrator
 from relatum.errors import Failure, StoreUnavailable

@@ -76,7 +76,14 @@ class Folder:
     """A directory."""
 
 
-Names = dict[Path, File | Folder]
+class Link(NamedTuple):
+    """A symbolic link."""
+
+    target: Path
+
+
+Entry = File | Folder | Link
+Names = dict[Path, Entry]
 
 
 class Move(NamedTuple):
@@ -85,7 +92,7 @@ class Move(NamedTuple):
     folder: Path
     gone: Path | None
     come: Path | None
-    entry: File | Folder
+    entry: Entry
 
     def do(self, names: Names) -> None:
         """Carry it out."""
@@ -138,17 +145,22 @@ class Disk:
             case Kind.MADE:
                 self._by_inode[record.inode] = record.paths[0]
                 self._move(None, record.paths[0], Folder())
-            case Kind.RENAMED:
-                gone, come = record.paths
-                self._move(gone, come, self.names[gone])
-            case Kind.LINKED:
-                known, come = record.paths
-                self._move(None, come, self.names[known])
-            case Kind.UNLINKED | Kind.REMOVED:
-                (gone,) = record.paths
-                self._move(gone, None, self.names[gone])
             case Kind.MARK:
                 pass
+            case _:
+                self._change_names(record)
+
+    def _change_names(self, record: Record) -> None:
+        *before, path = record.paths
+        match record.kind:
+            case Kind.RENAMED:
+                self._move(before[0], path, self.names[before[0]])
+            case Kind.LINKED:
+                self._move(None, path, self.names[before[0]])
+            case Kind.LINKED_SYMBOLICALLY:
+                self._move(None, path, Link(before[0]))
+            case _:
+                self._move(path, None, self.names[path])
 
     def files(self) -> Iterator[tuple[Path, File]]:
         """Those that its user sees."""
@@ -169,7 +181,9 @@ class Disk:
             require(file.is_diary or path.read_bytes() == file.contents(), f"the recorder missed a change of {path}")
 
     def _find(self, path: Path) -> None:
-        if path.is_dir():
+        if path.is_symlink():
+            self.names[path] = self.certain[path] = Link(path.readlink())
+        elif path.is_dir():
             self.names[path] = self.certain[path] = Folder()
             self._by_inode[path.stat().st_ino] = path
         else:
@@ -202,7 +216,7 @@ class Disk:
                 move.do(self.certain)
         self.pending = [move for move in self.pending if move.folder != found]
 
-    def _move(self, gone: Path | None, come: Path | None, entry: File | Folder) -> None:
+    def _move(self, gone: Path | None, come: Path | None, entry: Entry) -> None:
         folders = {path.parent for path in (gone, come) if path is not None}
         require(len(folders) == 1, f"a name went from one directory to another: {gone} to {come}")
         move = Move(folders.pop(), gone, come, entry)

@@ -14,14 +14,14 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from crash_tests.calls.disk import Disk, File, Folder, Names, Patch, Resize, do
+from crash_tests.calls.disk import Disk, File, Folder, Link, Names, Patch, Resize, do
 
 SECTOR_BYTES = 512
 BLOCK_BYTES = 4096
 SIZED = 0.5
 
-State = dict[Path, bytes | None]
-"""The contents of each file by its path; None for a folder."""
+State = dict[Path, bytes | Link | None]
+"""The contents of each file by its path; the link where it is one; None for a folder."""
 
 Fate = Callable[[File, Random], bytes]
 
@@ -44,6 +44,9 @@ def crash(disk: Disk, random: Random) -> Crash:
         if isinstance(entry, Folder):
             state[path] = None
             continue
+        if isinstance(entry, Link):
+            state[path] = entry
+            continue
         fate = random.choice(style) if entry.pending else kept
         state[path] = fate(entry, random)
         if entry.pending:
@@ -57,6 +60,8 @@ def materialize(state: State, root: Path, place: Path) -> None:
         there = place / path.relative_to(root)
         if contents is None:
             there.mkdir()
+        elif isinstance(contents, Link):
+            there.symlink_to(contents.target)
         else:
             there.write_bytes(contents)
 

@@ -279,6 +279,11 @@ int link(const char *from, const char *to) {
     PLAIN(LINK, true_link(from, to));
 }
 
+int symlink(const char *target, const char *path) {
+    if (!is_below(path)) return true_symlink(target, path);
+    PLAIN(LINK, true_symlink(target, path));
+}
+
 int unlink(const char *path) {
     if (!is_below(path)) return true_unlink(path);
     PLAIN(UNLINK, true_unlink(path));

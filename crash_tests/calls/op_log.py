@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from crash_tests.calls.native import compiled, environment, fast_directory
-from crash_tests.calls.pool import work_off
 from crash_tests.calls.states import CASES_PER_RECORDING, LIES, Task
 from crash_tests.part import Part, Run, Summary
+from crash_tests.pool import work_off
 
 SILENCE_SECONDS_MAX = 60.0
 """A state takes milliseconds and a life less than a second, on a machine with nothing else to do."""

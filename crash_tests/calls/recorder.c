@@ -8,6 +8,7 @@
  *   O path          a file was opened that may have been created        W data   was written at the offset
  *   M path          a directory was made                                T        a file was cut or grown to the offset
  *   R from\0to      renamed        L from\0to   linked                  S        file or directory was synced
+ *   Y target\0path  linked symbolically
  *   U path          unlinked       D path       directory removed       A bytes  a mark
  *
  * Only what succeeded is written down. One lock is held over each call and its record, so that the order of the records
@@ -177,6 +178,10 @@ static int recorded_move(char kind, int (*move)(const char *, const char *), con
 int rename(const char *from, const char *to) { return recorded_move('R', true_rename, from, to); }
 
 int link(const char *from, const char *to) { return recorded_move('L', true_link, from, to); }
+
+int symlink(const char *target, const char *path) {
+    return is_below(path) ? recorded_move('Y', true_symlink, target, path) : true_symlink(target, path);
+}
 
 static int recorded_removal(char kind, int (*removal)(const char *), const char *path) {
     if (!is_below(path)) return removal(path);

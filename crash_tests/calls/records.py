@@ -18,13 +18,17 @@ class Kind(Enum):
     SYNCED = b"S"
     RENAMED = b"R"
     LINKED = b"L"
+    LINKED_SYMBOLICALLY = b"Y"
     UNLINKED = b"U"
     REMOVED = b"D"
     MARK = b"A"
 
 
 class Record(NamedTuple):
-    """One call. Paths are absolute; of two, the first is where a name was and the second where it is now."""
+    """One call. Paths are absolute; of two, the first is where a name was, or what a symbolic link names.
+
+    The second is where the name is now.
+    """
 
     kind: Kind
     inode: int
@@ -48,10 +52,14 @@ class Record(NamedTuple):
             case Kind.MARK:
                 return "something was told"
             case _:
-                return " ".join((self.kind.name.lower(), *(str(path.relative_to(root)) for path in self.paths)))
+                return " ".join((self.kind.name.lower(), *(_shown(path, root) for path in self.paths)))
 
 
 _HEAD = Struct("<cQqI")
+
+
+def _shown(path: Path, root: Path) -> str:
+    return str(path.relative_to(root) if path.is_relative_to(root) else path)
 
 
 def read_records(log: Path) -> list[Record]:

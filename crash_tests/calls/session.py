@@ -31,6 +31,7 @@ class Idea(Enum):
     CREDENTIAL = auto()
 
 
+BRIEF: Final = (Idea.BATCH,)
 SHORT: Final = (Idea.BATCH, Idea.MEMORY, Idea.SAVING, Idea.CREDENTIAL)
 LONG: Final = (*SHORT, Idea.ACTIVATION, Idea.BATCH, Idea.CREDENTIAL, Idea.MEMORY, Idea.SAVING, Idea.BATCH)
 

@@ -1,6 +1,6 @@
 """A recording and the crash states drawn from it: one task of a worker.
 
-    python -m crash_tests.calls.states     reads tasks, see pool.py
+    python -m crash_tests.calls.states     reads tasks, see crash_tests/pool.py
 
 What always holds: recording `r` of a seed is the same life, and state `k` is drawn by the dice of case `k`. Only in
 which order the engine's own threads make their calls is up to the machine.
@@ -21,9 +21,9 @@ from crash_tests.bugs import BUGS
 from crash_tests.calls.disk import Lie
 from crash_tests.calls.fates import Crash, crash, materialize
 from crash_tests.calls.judging import Refused, judge, judge_wholly
-from crash_tests.calls.pool import Message, say
 from crash_tests.calls.recording import Liar, Past, Point, Recording, drawn_plan, record
 from crash_tests.dice import seeded
+from crash_tests.pool import Message, say
 from crash_tests.violation import Violation
 
 CASES_PER_RECORDING = 250

@@ -1,6 +1,6 @@
 """One fault after the other: the cases, their numbers, and the worker that tries them.
 
-python -m crash_tests.calls.sweep     reads tasks, see pool.py
+python -m crash_tests.calls.sweep     reads tasks, see crash_tests/pool.py
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from msgspec import Struct
 
 from crash_tests.bugs import BUGS
 from crash_tests.calls.faults import FAULTS, Fault
-from crash_tests.calls.pool import Message, say
 from crash_tests.calls.workloads import WORKLOADS, Workload
 from crash_tests.calls.zygote import Zygote
+from crash_tests.pool import Message, say
 from crash_tests.violation import Violation
 
 CALLS_MAX = 10_000
@@ -48,11 +48,13 @@ class Case(NamedTuple):
 
 
 class Task(Struct, frozen=True, kw_only=True):
-    """Cases to try, by their numbers; or, if there are none, every workload's calls are to be counted."""
+    """Cases to try, by their numbers; or, if there are none, the calls of the workloads are to be counted."""
 
     seed: int
     place: str
     cases: list[int] = []
+    workload: str | None = None
+    """The one whose calls are to be counted; None for all."""
     strict: bool = False
     """Whether even a lie may lose nothing: no store can keep that promise."""
     bug: str | None = None
@@ -68,17 +70,22 @@ def main() -> None:
                 BUGS[task.bug].plant()
             zygote = Zygote(task.seed, Path(task.place))
         try:
-            say(Message(kind="done", counts=dict(_tried(zygote, task) if task.cases else _counted(zygote))))
+            say(
+                Message(
+                    kind="done", counts=dict(_tried(zygote, task) if task.cases else _counted(zygote, task.workload))
+                )
+            )
         except Violation as violation:
             say(Message(kind="violation", text=str(violation)))
 
 
-def _counted(zygote: Zygote) -> Counter[str]:
-    """How many calls of each kind each workload makes."""
+def _counted(zygote: Zygote, only: str | None) -> Counter[str]:
+    """How many calls of each kind each workload makes, or only one of them."""
     return Counter(
         {
             f"{workload.name} {call.name}": made
             for workload in WORKLOADS
+            if only in (None, workload.name)
             for call, made in zygote.rehearsal(workload).calls.items()
         }
     )

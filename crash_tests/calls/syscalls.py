@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
@@ -12,12 +13,12 @@ from pathlib import Path
 
 from crash_tests.calls.faults import FAULTS
 from crash_tests.calls.native import compiled, environment, fast_directory
-from crash_tests.calls.pool import work_off
 from crash_tests.calls.sweep import Case, Task
-from crash_tests.calls.workloads import WORKLOADS
+from crash_tests.calls.workloads import SWEPT_WHOLLY, WORKLOADS
 from crash_tests.calls.zygote import CHILD_SECONDS_MAX
 from crash_tests.dice import seeded
 from crash_tests.part import Part, Run, Summary
+from crash_tests.pool import work_off
 
 LYING_SYNC = "lying-sync"
 """The control: syncs that are lies are taken for honest ones."""
@@ -38,8 +39,9 @@ def run(given: Run) -> Summary:
         silence_seconds_max=2 * CHILD_SECONDS_MAX + 30,
     )
     try:
-        (counted,) = work([Task(seed=given.seed, place=str(place))])
-        cases = _chosen(_all(counted.counts, given.control), given)
+        only = getattr(given.options, "workload", None)
+        (counted,) = work([Task(seed=given.seed, place=str(place), workload=only)])
+        cases = cases_of(counted.counts, given)
         counts: Counter[str] = Counter()
         for message in work(_tasks(given, place, cases)):
             counts.update(message.counts)
@@ -58,6 +60,11 @@ def _all(calls: dict[str, int], control: str | None) -> list[int]:
         if (made := calls.get(f"{workload.name} {fault.call.name}", 0))
         for call in range(1, made + MORE_CALLS + 1)
     ]
+
+
+def cases_of(calls: dict[str, int], given: Run) -> list[int]:
+    """The numbers of the cases of a run, by how many calls of each kind its workloads make."""
+    return _chosen(_all(calls, given.control), given)
 
 
 def _chosen(every: list[int], given: Run) -> list[int]:
@@ -94,13 +101,20 @@ def _line(counts: Counter[str], seconds: float) -> str:
     return f"{counts.total():,} faults: {outcomes}; {counts.total() / seconds:,.0f} a second"
 
 
+def _add_options(parser: ArgumentParser) -> None:
+    names = [workload.name for workload in WORKLOADS]
+    parser.add_argument("--workload", choices=names, help="sweep this one alone (default: all)")
+
+
 PART = Part(
     name="syscalls",
     help="let one system call of a short workload fail, lie, or be the last one; then another one",
     unit="faults",
     cases_ci=300,
     cases_release=20_000,
+    short=("--workload", SWEPT_WHOLLY, "--cases", "20000"),
     run=run,
+    add_options=_add_options,
     controls=(LYING_SYNC,),
     bugs=(
         "unsynced-commit",

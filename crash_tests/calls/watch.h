@@ -57,6 +57,10 @@ static int true_link(const char *from, const char *to) {
     return (int)syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
 }
 
+static int true_symlink(const char *target, const char *path) {
+    return (int)syscall(SYS_symlinkat, target, AT_FDCWD, path);
+}
+
 static int true_unlink(const char *path) { return (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0); }
 
 static int true_rmdir(const char *path) { return (int)syscall(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR); }

@@ -18,7 +18,7 @@ from unittest import mock
 from msgspec import Struct
 
 from crash_tests.calls.questions import Answers, Subjects, ask, require_answers, subjects_of
-from crash_tests.calls.session import LONG, SHORT, Idea, Session, WatchfulReporter
+from crash_tests.calls.session import BRIEF, LONG, SHORT, Idea, Session, WatchfulReporter
 from crash_tests.company import ADMINISTRATOR, COMPANY
 from crash_tests.embedded import Reporter
 from crash_tests.embedded.messages import Broken, Ended, Opened, Unable
@@ -105,10 +105,20 @@ def initialise(stage: Stage, known: Known) -> int:
     raise AssertionError("the program ends by itself")
 
 
+def brief(stage: Stage, known: Known) -> int:
+    """Make a store, commit a few commands to it, and close it."""
+    assert known == Known()
+    with _failures_told(stage.reporter), stage.opened("struck", create=True) as ledger:
+        stage.reporter.tell(Opened())
+        with _violations_told(stage.reporter):
+            Session(ledger, stage.reporter, f"{stage.seed}-struck").work(BRIEF)
+    return 0
+
+
 def work(stage: Stage, known: Known, ideas: Sequence[Idea]) -> int:
     """Open, ask what is known, work, and close; and again, to be answered from wherever the rows are then."""
     reporter = stage.reporter
-    try:
+    with _failures_told(reporter):
         with stage.opened("struck", create=not known.told) as ledger, _violations_told(reporter):
             reporter.tell(Opened())
             require_answers(known.answers, ask(ledger, known.subjects))
@@ -116,13 +126,20 @@ def work(stage: Stage, known: Known, ideas: Sequence[Idea]) -> int:
             session.work(ideas)
         with stage.opened("after") as ledger, _violations_told(reporter):
             session.ask_again(ledger)
+    return 0
+
+
+@contextmanager
+def _failures_told(reporter: Reporter) -> Iterator[None]:
+    """Tells how a life ended."""
+    try:
+        yield
     except Violation:
         pass  # it was told
     except Failure as failure:
         reporter.tell(Unable(text=f"{type(failure).__name__}: {failure}"))
     else:
         reporter.tell(Ended())
-    return 0
 
 
 @contextmanager
@@ -135,10 +152,14 @@ def _violations_told(reporter: Reporter) -> Iterator[None]:
         raise
 
 
+SWEPT_WHOLLY = "brief"
+"""The one that is short enough to be swept wholly for every change."""
+
 WORKLOADS: tuple[Workload, ...] = (
     Workload("init", initialise),
     Workload("make", partial(work, ideas=SHORT)),
     Workload("work", partial(work, ideas=LONG), "closed"),
     Workload("recover", partial(work, ideas=SHORT), "killed"),
+    Workload(SWEPT_WHOLLY, brief),
 )
 """Every one that is swept."""

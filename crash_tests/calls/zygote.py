@@ -18,12 +18,12 @@ import msgspec
 
 from crash_tests.calls.aftermath import judge_init, judge_store
 from crash_tests.calls.faults import NO_FAULT, Call, Fault, Mode
-from crash_tests.calls.forks import Act, Ended, forked
 from crash_tests.calls.native import preloaded
 from crash_tests.calls.session import WatchfulReporter
 from crash_tests.calls.workloads import TEMPLATES, Known, Stage, Workload
 from crash_tests.embedded.messages import Ended as Done
 from crash_tests.embedded.messages import messages_in
+from crash_tests.forks import Act, Ended, forked
 from crash_tests.violation import require
 
 CHILD_SECONDS_MAX = 30.0

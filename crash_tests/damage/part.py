@@ -14,10 +14,10 @@ from typing import Final
 
 import msgspec
 
-from crash_tests.calls.pool import work_off
 from crash_tests.damage.judgement import CATALOGUE, CONTROLS, NOTICED, Noticed, Outcome
 from crash_tests.damage.worker import CASE_SECONDS_MAX, Attempt, Prepare
 from crash_tests.part import Part, Run, Summary
+from crash_tests.pool import work_off
 from crash_tests.server import ROOT
 from crash_tests.violation import Violation
 

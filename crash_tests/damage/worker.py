@@ -19,9 +19,9 @@ import msgspec
 from msgspec import Struct
 
 from crash_tests.bugs import BUGS
-from crash_tests.calls.forks import forked
-from crash_tests.calls.pool import Message, say
 from crash_tests.damage import judgement, scene
+from crash_tests.forks import forked
+from crash_tests.pool import Message, say
 from crash_tests.violation import Violation
 
 CASE_SECONDS_MAX: Final = 60.0

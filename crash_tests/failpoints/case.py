@@ -20,6 +20,7 @@ EXAMINED = tuple(name for name in NAMES if name.startswith("examine."))
 STARTED = EXAMINED + OPENED + REPAIRED
 WORKED = tuple(name for name in NAMES if name.startswith(("group.", "commit.")))
 CLOSED = tuple(name for name in NAMES if name.startswith("close."))
+COPIED = tuple(name for name in NAMES if name.startswith(("image.", "restore.")))
 
 MET_AGAIN = ("make.directory", *OPENED)
 """By each `relatum init` on a directory, however often one was killed there before."""
@@ -33,6 +34,8 @@ MAKING_SHARE = 0.2
 class Case(Struct, frozen=True, kw_only=True):
     """What is killed where. `reached` is at which reach of `work` the server dies, `accepted` when it is told to stop.
 
+    `copies` are places of a backup of the store and of its restoring, met before the last start.
+
     A case that kills no making works on a copy of a store.
     """
 
@@ -41,18 +44,20 @@ class Case(Struct, frozen=True, kw_only=True):
     reached: int = 1
     accepted: int = 0
     starts: tuple[Name, ...] = ()
+    copies: tuple[Name, ...] = ()
 
     @property
     def kills(self) -> int:
         """How many that makes."""
-        return len(self.making) + 1 + len(self.starts)
+        return len(self.making) + 1 + len(self.starts) + len(self.copies)
 
     def __str__(self) -> str:
         """For messages."""
         making = f"init at {', '.join(self.making)}; " if self.making else ""
         work = f"{self.work} reached {self.reached} times" if self.work in WORKED else self.work
         starts = f"; starts at {', '.join(self.starts)}" if self.starts else ""
-        return f"{making}{work}{starts}"
+        copies = f"; copies at {', '.join(self.copies)}" if self.copies else ""
+        return f"{making}{work}{starts}{copies}"
 
 
 def draw_case(seed: int, number: int) -> Case:
@@ -63,7 +68,7 @@ def draw_case(seed: int, number: int) -> Case:
     random = seeded(seed, number)
     name = names[place]
     making: tuple[Name, ...] = ()
-    if name in MADE or (name not in EXAMINED + REPAIRED and random.random() < MAKING_SHARE):
+    if name in MADE or (name not in EXAMINED + REPAIRED + COPIED and random.random() < MAKING_SHARE):
         making = (name, *_some(MET_AGAIN, random))
     work = name if name in WORKED + CLOSED and not making else random.choice(WORKED + CLOSED)
     starts = _some(STARTED, random)
@@ -75,6 +80,7 @@ def draw_case(seed: int, number: int) -> Case:
         reached=1 + int(REACHED_MAX * random.random() ** 2) if work in WORKED else 1,
         accepted=random.randrange(ACCEPTED_MAX),
         starts=starts,
+        copies=(name,) if name in COPIED else (),
     )
 
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from signal import SIGKILL, SIGTERM
+from signal import SIGTERM
 
 from msgspec import Struct
 
 from crash_tests.dice import seeded
 from crash_tests.failpoints.case import CLOSED, REPAIRED, Case
+from crash_tests.failpoints.copying import Copying
+from crash_tests.failpoints.dying import failpoint, require_killed, require_killed_on_its_way
 from crash_tests.failpoints.torn import tear
 from crash_tests.oracle import Verdict
-from crash_tests.server import START_SECONDS_MAX, STOP_SECONDS_MAX, Child, Server
+from crash_tests.server import Child, Server
 from crash_tests.site import SUBJECTS, Site
 from crash_tests.template import Template
-from crash_tests.violation import require
 from crash_tests.workload import Workload
-from relatum.failpoints import Name
 
 WORK_SECONDS_MAX = 60.0
 CLIENTS = 4
@@ -50,8 +50,10 @@ class Trial:
             for start in self._case.starts:
                 if start in REPAIRED:
                     tear(site.store)
-                with site.start(*_failpoint(start), doomed=True) as starting:
-                    _require_killed_on_its_way(starting, start)
+                with site.start(*failpoint(start), doomed=True) as starting:
+                    require_killed_on_its_way(starting, start)
+            for place in self._case.copies:
+                Copying(site, place).run()
             server = site.serve()
             verdict = site.judge(server)
             findings = site.end(server)
@@ -64,8 +66,8 @@ class Trial:
             self._template.copy(site, random)
             return self._serve(case.reached)
         for name in case.making:
-            with Child(site.init_command(*_failpoint(name)), site.log) as making:
-                _require_killed_on_its_way(making, name)
+            with Child(site.init_command(*failpoint(name)), site.log) as making:
+                require_killed_on_its_way(making, name)
         admin_secret = site.make(killed_before=True)
         server = self._serve(case.reached + len(SUBJECTS))  # each account that is issued is a group of its own
         site.settle(server, admin_secret, random)
@@ -75,8 +77,8 @@ class Trial:
         """The server that dies at work; one that dies closing is not doomed before it is told to stop."""
         work = self._case.work
         if work in CLOSED:
-            return self._site.serve(*_failpoint(work))
-        return self._site.serve(*_failpoint(work, reached), doomed=True)
+            return self._site.serve(*failpoint(work))
+        return self._site.serve(*failpoint(work, reached), doomed=True)
 
     def _work(self, server: Server) -> int:
         """Clients at work until the server has died; how many commands were acknowledged."""
@@ -86,23 +88,7 @@ class Trial:
             server.stopping = True
             server.signal(SIGTERM)
         if workload.wait_until_gone(WORK_SECONDS_MAX):
-            _require_killed(server, self._case.work)
+            require_killed(server, self._case.work)
         else:
             server.kill()
         return workload.finish()["accepted"]
-
-
-def _failpoint(name: Name, reached: int = 1) -> tuple[str, str]:
-    return "--failpoint", f"{name}:{reached}"
-
-
-def _require_killed_on_its_way(child: Child, name: Name) -> None:
-    """Before it has said anything, as it does when it is ready or done."""
-    told = child.read_line(START_SECONDS_MAX)
-    require(told is None, f"a program that was to die at {name} went on{child.log_tail()}")
-    _require_killed(child, name)
-
-
-def _require_killed(child: Child, name: Name) -> None:
-    status = child.wait(STOP_SECONDS_MAX)
-    require(status == -SIGKILL, f"a program that was to die at {name} ended with {status}{child.log_tail()}")

@@ -5,7 +5,8 @@ of its own, which alone opens the store:
 
     python -m crash_tests.kills.controls NAME STORE BEFORE
 
-`BEFORE` is a copy of the store from before the round's first command.
+`BEFORE` is a copy of the store from before the round's first command. The exit status is `NO_OCCASION`, and the store
+is as it was, where nothing came before the kill that could be damaged in this way.
 """
 
 from __future__ import annotations
@@ -24,6 +25,12 @@ from relatum.store.keys import PREFIX_BYTES, STORE_PREFIX, Table
 from relatum.store.rocks import RocksStore
 
 _BEYOND_ALL = b"\xff" * (PREFIX_BYTES + 1)
+
+NO_OCCASION = 3
+
+
+class NoOccasion(Exception):
+    """There is nothing to damage."""
 
 
 def rollback(store: Path, before: Path) -> None:
@@ -52,7 +59,7 @@ def lose_adjacency(store: Path, before: Path) -> None:  # noqa: ARG001
 
 def alter_record(store: Path, before: Path) -> None:  # noqa: ARG001
     """A record's current row is that of another record, under a sound checksum."""
-    with _rows_of(store, Table.RECORD) as (found, change):
+    with _rows_of(store, Table.RECORD, count_min=2) as (found, change):
         key = found[-1][0]
         change(key, rows.seal(key, rows.unseal(*found[0])))
 
@@ -60,7 +67,10 @@ def alter_record(store: Path, before: Path) -> None:  # noqa: ARG001
 def set_checkpoint_back(store: Path, before: Path) -> None:  # noqa: ARG001
     """A consumer's progress is that of one revision before, as if the last one had never been."""
     with _rows_of(store, Table.CHECKPOINT_REVISION) as (found, change):
-        (lost, _), (kept, row) = next(pair for pair in pairwise(reversed(found)) if pair[0][0][:-8] == pair[1][0][:-8])
+        again = [pair for pair in pairwise(reversed(found)) if pair[0][0][:-8] == pair[1][0][:-8]]
+        if not again:
+            raise NoOccasion
+        (lost, _), (kept, row) = again[0]
         current = bytearray(lost[:-8])
         current[PREFIX_BYTES] = Table.CHECKPOINT
         change(lost, None)
@@ -86,13 +96,15 @@ CONTROLS: dict[str, Callable[[Path, Path], None]] = {
 
 @contextmanager
 def _rows_of(
-    store: Path, table: Table
+    store: Path, table: Table, *, count_min: int = 1
 ) -> Iterator[tuple[list[tuple[bytes, bytes]], Callable[[bytes, bytes | None], None]]]:
-    """The rows of a table in all partitions, and a way to write one back."""
+    """The rows of a table in all partitions, and a way to write one back. Raises NoOccasion if there are too few."""
     engine = RocksStore.open(store / ENGINE_NAME, create=False)
     try:
         every = engine.scan(b"", _BEYOND_ALL)
         found = [row for row in every if row[0][PREFIX_BYTES] == table and not row[0].startswith(STORE_PREFIX)]
+        if len(found) < count_min:
+            raise NoOccasion
         yield found, lambda key, row: engine.write({key: row})
         engine.sync()
     finally:
@@ -100,4 +112,7 @@ def _rows_of(
 
 
 if __name__ == "__main__":
-    CONTROLS[sys.argv[1]](Path(sys.argv[2]), Path(sys.argv[3]))
+    try:
+        CONTROLS[sys.argv[1]](Path(sys.argv[2]), Path(sys.argv[3]))
+    except NoOccasion:
+        sys.exit(NO_OCCASION)

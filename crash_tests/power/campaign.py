@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
+from crash_tests.crew import crew
 from crash_tests.embedded import Checked
 from crash_tests.part import Run, Summary
 from crash_tests.power.case import Case
-from crash_tests.power.crew import crew
 from crash_tests.power.leftovers import claimed
 from crash_tests.power.moments import PLACES
 from crash_tests.power.stores import Preparation

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from crash_tests.disk import KINDS, Disk, Kind, copy_image
 from crash_tests.embedded import Acknowledged
 from crash_tests.part import Part, Run
 from crash_tests.power.campaign import BUGS, Campaign, Outcome, Task, add_options
 from crash_tests.power.case import Case
-from crash_tests.power.disk import KINDS, Disk, Kind, copy_image
 from crash_tests.power.moments import draw_moment, draw_plan
 from crash_tests.power.served import ServerPreparation, cut_server, is_served
 from crash_tests.power.stores import (

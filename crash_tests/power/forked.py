@@ -18,7 +18,7 @@ from time import monotonic
 from types import TracebackType
 from typing import Final, Self
 
-from crash_tests.power.kernel import die_with_parent
+from crash_tests.kernel import die_with_parent
 from crash_tests.violation import Violation
 from relatum.limits import MIB
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from crash_tests.disk import KINDS, Disk, copy_image
 from crash_tests.embedded import Checked
 from crash_tests.inspection.claims import Claim
 from crash_tests.inspection.inspect import inspect
 from crash_tests.inspection.stored import read_store
 from crash_tests.power.campaign import Outcome
 from crash_tests.power.case import Case
-from crash_tests.power.disk import KINDS, Disk, copy_image
 from crash_tests.power.forked import Forked
 from crash_tests.power.stores import LIFE_SECONDS_MAX, STORE, Beginning
 from crash_tests.server import Server

@@ -13,13 +13,13 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from crash_tests.disk import KINDS, Disk, copy_image, make_image
 from crash_tests.embedded import Acknowledged, Checked
+from crash_tests.kernel import clone
 from crash_tests.part import Part, Run, Unavailable
 from crash_tests.power.campaign import BUGS, Campaign, Outcome, Task, add_options
 from crash_tests.power.case import Case
-from crash_tests.power.disk import KINDS, Disk, copy_image, make_image
 from crash_tests.power.forked import Forked
-from crash_tests.power.kernel import clone
 from crash_tests.power.moments import draw_moment, draw_plan
 from crash_tests.power.stores import AGE_WEIGHTS, AGES, STORE, Beginning, DiskPreparation, judge, start
 from relatum.limits import MIB

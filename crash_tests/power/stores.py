@@ -11,9 +11,9 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from crash_tests.disk import Disk, Kind, make_image, require_disk
 from crash_tests.embedded import Acknowledged, Checked, Plan, Reporter, check, live
 from crash_tests.embedded.messages import Sent
-from crash_tests.power.disk import Disk, Kind, make_image, require_disk
 from crash_tests.power.forked import Forked
 from crash_tests.power.moments import SMALL_BUFFER_BYTES
 from crash_tests.violation import Violation, require

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from random import Random
 
-from crash_tests.simulation.disk import MARK_BYTES, Disk
+from crash_tests.simulation.disk import NEW_MARK, Disk
 
 
 class LyingDisk(Disk):
@@ -26,12 +26,12 @@ class RewindingDisk(Disk):
 
     def __init__(self) -> None:
         super().__init__()
-        self._mark_before = bytes(MARK_BYTES)
+        self._mark_before = NEW_MARK
 
     def sync(self, *, up_to: int | None = None) -> None:
         """See `Disk.sync`."""
         if self.unsynced:
-            self._mark_before = os.pread(self.mark, MARK_BYTES, 0)
+            self._mark_before = os.pread(self.mark, len(NEW_MARK), 0)
         super().sync(up_to=up_to)
 
     def cut_power(self, random: Random) -> None:

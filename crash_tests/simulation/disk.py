@@ -11,7 +11,9 @@ import os
 from collections.abc import Mapping
 from random import Random
 
-MARK_BYTES = 8192
+from relatum.store.watermark import NOTHING_ANSWERED, file_of
+
+NEW_MARK = file_of(NOTHING_ANSWERED)
 
 Batch = Mapping[bytes, bytes | None]
 
@@ -26,7 +28,7 @@ class Disk:
     def __init__(self) -> None:
         self.durable: dict[bytes, bytes] = {}
         self.mark = os.memfd_create("watermark")
-        os.pwrite(self.mark, bytes(MARK_BYTES), 0)
+        os.pwrite(self.mark, NEW_MARK, 0)
         self._unsynced: list[Batch] = []
         self._holed = False
         self.replaced: dict[bytes, bytes | None] = {}

@@ -33,11 +33,14 @@ Name = Literal[
     "group.answered",
     "close.drained",
     "close.closed",
+    "image.linked",
+    "restore.copied",
+    "restore.settled",
 ]
-"""In the order in which a process comes by them: opening, each group, closing.
+"""In the order in which a process comes by them: opening, each group, closing; and then those of other commands.
 
 Those called `make` are met where there is no store yet, `examine` where there is one, and `repair` where its
-write-ahead log is torn.
+write-ahead log is torn; `image` where a backup is made, `restore` where one is restored.
 """
 
 NAMES: Final[tuple[Name, ...]] = get_args(Name)

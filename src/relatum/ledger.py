@@ -46,7 +46,7 @@ from relatum.store.view import LedgerView
 from relatum.telemetry import Log, Metrics
 from relatum.writer.announcer import Listener
 from relatum.writer.committer import Committer
-from relatum.writer.group import look_up
+from relatum.writer.group import is_known, look_up
 from relatum.writer.submission import (
     ActivationSubmission,
     CheckpointSubmission,
@@ -112,12 +112,7 @@ class Ledger(CompanyCommands):
         self._remembered = CredentialMemory()
         self._draining = False
         log = log or Log(sys.stderr, self.clock.millis, "warning")
-        for tail in database.torn_tails:
-            log.warning(
-                "the write-ahead log ended in a torn group, which was cut off; nobody had been told of it",
-                kept=str(tail.kept),
-                tail_bytes=tail.tail_bytes,
-            )
+        database.tell_of_opening(log)
         self._committer = committer(
             database,
             self.clock,
@@ -195,6 +190,11 @@ class Ledger(CompanyCommands):
         """One cut and one clock value. Everything a request reads comes from one view; close it, or use `with`."""
         return LedgerView(self._database.view(), self.clock.millis(), self._database.store_key, self._remembered)
 
+    @property
+    def position(self) -> object:
+        """What is published: a view of this very position shows nothing that an earlier one of it did not."""
+        return self._database.position
+
     def authenticate(self, view: KnownCredentials, secret: str) -> Credential | None:
         """The credential that `secret` belongs to, if it is neither revoked nor expired at the view's instant.
 
@@ -213,14 +213,14 @@ class Ledger(CompanyCommands):
         self, partition: Partition, author: Author, idempotency_key: str, operation: MemoryOperation
     ) -> MemorySubmission:
         """A command as it is submitted: with the digest that identifies it under its key."""
+        if isinstance(operation, RelationOperation):
+            digest = digests.relation_command_digest(operation)
+            return RelationSubmission(partition, author, idempotency_key, operation, digest)
         if isinstance(operation, RecordOperation):
             digest = digests.record_command_digest(operation, self._database.store_key)
             return RecordSubmission(partition, author, idempotency_key, operation, digest)
-        if isinstance(operation, LinkOperation):
-            digest = digests.link_command_digest(operation)
-            return LinkSubmission(partition, author, idempotency_key, operation, digest)
-        digest = digests.relation_command_digest(operation)
-        return RelationSubmission(partition, author, idempotency_key, operation, digest)
+        digest = digests.link_command_digest(operation)
+        return LinkSubmission(partition, author, idempotency_key, operation, digest)
 
     def submit(self, submission: MemorySubmission) -> Receipt | Refusal:
         """Decides one command and makes it durable; blocks until it may be answered.
@@ -235,32 +235,37 @@ class Ledger(CompanyCommands):
 
     def submit_all(self, submissions: Sequence[MemorySubmission]) -> list[Receipt | Refusal | Failure]:
         """Decides commands in order as if sent one after another; a failure of one stands in its place."""
-        known = self._known(submissions)
-        fresh = [one for one, outcome in zip(submissions, known, strict=True) if outcome is None]
-        answers = decided(self._committer, fresh) if fresh else []
-        return _merged(known, answers)
+        known, fresh = self._known(submissions)
+        return _merged(known, decided(self._committer, fresh) if fresh else [])
 
     async def submit_async(self, submissions: Sequence[MemorySubmission]) -> list[Receipt | Refusal | Failure]:
         """`submit_all` for an event loop."""
-        known = self._known(submissions)
-        fresh = [one for one, outcome in zip(submissions, known, strict=True) if outcome is None]
-        answers = await decided_async(self._committer, fresh) if fresh else []
-        return _merged(known, answers)
+        known, fresh = self._known(submissions)
+        return _merged(known, await decided_async(self._committer, fresh) if fresh else [])
 
-    def _known(self, submissions: Sequence[MemorySubmission]) -> list[Receipt | Refusal | Failure | None]:
-        """What published state says of each key: a replay is answered from here, without waiting for the disk."""
+    def _known(
+        self, submissions: Sequence[MemorySubmission]
+    ) -> tuple[list[Receipt | Refusal | Failure | None], list[MemorySubmission]]:
+        """What published state says of each key, and the commands of which it says nothing.
+
+        A replay is answered from here, without waiting for the disk.
+        """
         known: list[Receipt | Refusal | Failure | None] = []
+        fresh: list[MemorySubmission] = []
         with self.view() as view:
             for submission in submissions:
                 try:
-                    outcome = look_up(view.partition(submission.partition), submission)
+                    partition = view.partition(submission.partition)
+                    outcome = look_up(partition, submission) if is_known(partition, submission) else None
                 except StorageInconsistency as error:
                     known.append(error)
                     continue
-                if outcome is not None and not isinstance(outcome, Refusal):
-                    self.metrics.replays.inc()
                 known.append(outcome)
-        return known
+                if outcome is None:
+                    fresh.append(submission)
+                elif not isinstance(outcome, Refusal):
+                    self.metrics.replays.inc()
+        return known, fresh
 
     # Restoring what was exported; no request ever leads here
 

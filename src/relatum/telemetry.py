@@ -90,6 +90,8 @@ class Metrics:
         self.sync_seconds = histogram("relatum_sync_seconds", "Duration of a sync.")
         self.requests = Labelled(counter("relatum_requests_total", "Answered requests.", "route", "status"))
         self.request_seconds = Labelled(histogram("relatum_request_seconds", "Duration of a request.", "route"))
+        self.loop_delay_seconds = histogram("relatum_loop_delay_seconds", "How late the event loop ran what was due.")
+        self.loop_delay_longest = gauge("relatum_loop_delay_longest_seconds", "The longest delay since the start.")
         self.write_queue = gauge("relatum_write_queue", "Commands waiting for the writer.")
         self.slots_in_use = gauge("relatum_slots_in_use", "Admission slots taken.")
         self.streams = gauge("relatum_streams", "Change feeds being followed.")

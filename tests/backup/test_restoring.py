@@ -11,10 +11,10 @@ import pytest
 
 from relatum.backup import manifest
 from relatum.backup.failures import BackupFailed, BackupUnusable
-from relatum.backup.restoring import RESTORING_NAME, restore
+from relatum.backup.restoring import restore
 from relatum.errors import Failure, StoreUnavailable
 from relatum.ledger import Ledger
-from relatum.store.layout import ENGINE_NAME, WATERMARK_NAME
+from relatum.store.layout import ENGINE_NAME, RESTORING_NAME, WATERMARK_NAME
 from relatum.verify.directory import verify_directory
 from tests.backup.scene import back_up, files_of, make_store, rows_in
 from tests.support.desk import Desk
@@ -150,8 +150,9 @@ def test_an_interrupted_restore_is_no_store_and_is_begun_anew(
         shutil.copytree(made[0] / "store", place / RESTORING_NAME)
         if watermark_moved:
             (place / RESTORING_NAME / WATERMARK_NAME).rename(place / WATERMARK_NAME)
-        with pytest.raises(StoreUnavailable, match="no relatum store"):
-            Ledger.open(place)
+        for create in (False, True):
+            with pytest.raises(StoreUnavailable, match=r"no relatum store in .*a restore was interrupted"):
+                Ledger.open(place, create=create)
         restore(made[0], place)
         assert made[1] == rows_in(place)
         shutil.rmtree(place)

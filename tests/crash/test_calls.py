@@ -7,19 +7,23 @@ from pathlib import Path
 
 import pytest
 
-from crash_tests.calls.faults import Call, Fault, Mode
+from crash_tests.__main__ import parser
+from crash_tests.calls.faults import FAULTS, Call, Fault, Mode
 from crash_tests.calls.native import compiled
 from crash_tests.calls.op_log import PART as OP_LOG
 from crash_tests.calls.states import CASES_PER_RECORDING
 from crash_tests.calls.sweep import Case
+from crash_tests.calls.syscalls import MORE_CALLS, cases_of
 from crash_tests.calls.syscalls import PART as SYSCALLS
-from crash_tests.calls.workloads import WORKLOADS
+from crash_tests.calls.workloads import SWEPT_WHOLLY, WORKLOADS
 from crash_tests.part import Part, Run, Summary, Unavailable
 from crash_tests.violation import Violation
 
 pytestmark = pytest.mark.slow
 
 SEED = 7
+RECORDINGS_MAX = 12
+"""Which commands a life of several threads gives, and when, is up to them. A run ends with the first violation."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -82,13 +86,13 @@ def test_each_bug_that_op_log_is_said_to_find_is_tried_here() -> None:
 @pytest.mark.parametrize("bug", sorted(NOTICED_BY_OP_LOG))
 def test_op_log_notices_a_bug(tmp_path: Path, bug: str) -> None:
     with pytest.raises(Violation, match=NOTICED_BY_OP_LOG[bug]):
-        run(OP_LOG, tmp_path, 3 * CASES_PER_RECORDING, bug=bug)
+        run(OP_LOG, tmp_path, RECORDINGS_MAX * CASES_PER_RECORDING, bug=bug)
 
 
 @pytest.mark.parametrize("control", OP_LOG.controls)
 def test_op_log_notices_a_drive_that_lies(tmp_path: Path, control: str) -> None:
     with pytest.raises(Violation, match=LOST):
-        run(OP_LOG, tmp_path, 2 * CASES_PER_RECORDING, control=control)
+        run(OP_LOG, tmp_path, RECORDINGS_MAX * CASES_PER_RECORDING, control=control)
 
 
 # syscalls
@@ -100,6 +104,7 @@ def test_op_log_notices_a_drive_that_lies(tmp_path: Path, control: str) -> None:
         ("init", Fault(Call.WRITE, Mode.TORN), 12),
         ("make", Fault(Call.SYNC, Mode.FOREVER, 5), 12),
         ("recover", Fault(Call.READ, Mode.FLIP_LAST), 50),
+        ("brief", Fault(Call.WRITE, Mode.SHORT_ONCE, 28), 12),
     ],
 )
 def test_a_call_that_goes_wrong_costs_nothing_that_was_acknowledged(
@@ -108,6 +113,18 @@ def test_a_call_that_goes_wrong_costs_nothing_that_was_acknowledged(
     summary = run(SYSCALLS, tmp_path, cases, first_case=first_case(workload, fault))
     assert cases == summary.cases
     assert "failed" in summary.line or "killed" in summary.line
+
+
+def test_for_a_change_every_call_of_a_brief_life_fails_in_every_way() -> None:
+    told = parser().parse_args([SYSCALLS.name, *SYSCALLS.short])
+    assert SWEPT_WHOLLY == told.workload
+    calls = {f"{SWEPT_WHOLLY} {call.name}": 50 for call in Call}
+    given = Run(seed=SEED, cases=told.cases, directory=Path(), tell=print, options=told)
+    cases = [Case.of(number) for number in cases_of(calls, given)]
+    assert {(fault, call) for fault in FAULTS for call in range(1, 50 + MORE_CALLS + 1)} == {
+        (case.fault, case.call) for case in cases
+    }
+    assert {SWEPT_WHOLLY} == {case.workload.name for case in cases}
 
 
 NOTICED_BY_SYSCALLS = {
@@ -123,7 +140,7 @@ NOTICED_BY_SYSCALLS = {
 def test_syscalls_notices_a_bug(tmp_path: Path, bug: str) -> None:
     fault = Fault(Call.SYNC, Mode.KILL_BEFORE) if bug == "watermark-ahead" else Fault(Call.SYNC, Mode.ONCE, 5)
     with pytest.raises(Violation, match=NOTICED_BY_SYSCALLS[bug]):
-        run(SYSCALLS, tmp_path, 45, first_case=first_case("make", fault), bug=bug)
+        run(SYSCALLS, tmp_path, 45, first_case=first_case(SWEPT_WHOLLY, fault), bug=bug)
 
 
 @pytest.mark.parametrize("control", SYSCALLS.controls)

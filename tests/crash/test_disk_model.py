@@ -6,8 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from crash_tests.calls.disk import Disk, File, Lie, Patch, Resize
-from crash_tests.calls.fates import BLOCK_BYTES, SECTOR_BYTES, Fate, crash, kept, littered, lost, scattered, torn
+from crash_tests.calls.disk import Disk, File, Lie, Link, Patch, Resize
+from crash_tests.calls.fates import (
+    BLOCK_BYTES,
+    SECTOR_BYTES,
+    Fate,
+    crash,
+    kept,
+    littered,
+    lost,
+    materialize,
+    scattered,
+    torn,
+)
 from crash_tests.calls.records import Kind, Record
 from crash_tests.dice import seeded
 from crash_tests.violation import Violation
@@ -44,7 +55,7 @@ def made(path: Path, data: bytes = b"") -> Record:
     return named(Kind.OPENED, path, inode=path.stat().st_ino)
 
 
-def leftovers(disk: Disk, path: Path) -> set[bytes | None]:
+def leftovers(disk: Disk, path: Path) -> set[bytes | Link | None]:
     """All that crashes were seen to leave of a file; None where its name is gone."""
     return {crash(disk, seeded(number)).state.get(path) for number in range(TRIES)}
 
@@ -96,6 +107,19 @@ def test_what_lies_in_a_folder_is_lost_with_it(root: Path) -> None:
     for number in range(TRIES):
         state = crash(disk, seeded(number)).state
         assert (folder in state) == (folder / "within" in state)
+
+
+def test_a_symbolic_link_is_there_or_not_and_leads_to_where_it_led(root: Path, tmp_path: Path) -> None:
+    disk, link, left = Disk(root), root / "link", tmp_path / "left"
+    link.symlink_to(root / "old")
+    disk.follow(named(Kind.LINKED_SYMBOLICALLY, root / "old", link))
+    disk.require_followed()
+    assert {None, Link(root / "old")} == leftovers(disk, link)
+    disk.follow(synced(root))
+    assert {Link(root / "old")} == leftovers(disk, link) == leftovers(Disk(root), link)
+    left.mkdir()
+    materialize(crash(disk, seeded(1)).state, root, left)
+    assert root / "old" == (left / "link").readlink()
 
 
 def test_a_removed_name_may_come_back_with_what_was_certain_of_its_file(root: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crash_tests.failpoints.case import CLOSED, EXAMINED, MADE, REPAIRED, STARTED, WORKED, Case, draw_case
+from crash_tests.failpoints.case import CLOSED, COPIED, EXAMINED, MADE, REPAIRED, STARTED, WORKED, Case, draw_case
 from crash_tests.failpoints.trial import Trial
 from crash_tests.template import Template
 from crash_tests.violation import Violation
@@ -24,17 +24,18 @@ def test_a_seed_and_a_number_name_a_case() -> None:
 @pytest.mark.parametrize("turn", range(5))
 def test_each_round_meets_every_place(turn: int) -> None:
     cases = [draw_case(7, turn * len(NAMES) + number) for number in ROUND]
-    assert set(NAMES) == {name for case in cases for name in (*case.making, case.work, *case.starts)}
+    assert set(NAMES) == {name for case in cases for name in (*case.making, case.work, *case.starts, *case.copies)}
 
 
 def test_each_place_is_met_in_the_phase_that_comes_by_it() -> None:
-    assert set(NAMES) == {*MADE, *STARTED, *WORKED, *CLOSED}
+    assert set(NAMES) == {*MADE, *STARTED, *WORKED, *CLOSED, *COPIED}
     for case in (draw_case(7, number) for number in range(1, 400)):
-        assert set(case.making).isdisjoint(EXAMINED + REPAIRED)
+        assert set(case.making).isdisjoint(EXAMINED + REPAIRED + COPIED)
+        assert set(case.copies) <= set(COPIED)
         assert case.work in WORKED + CLOSED
         assert set(case.starts) <= set(STARTED)
         assert case.reached == 1 or case.work in WORKED
-        assert 1 <= case.kills == len(case.making) + 1 + len(case.starts) <= 8
+        assert 1 <= case.kills == len(case.making) + 1 + len(case.starts) + len(case.copies) <= 8
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +63,13 @@ def test_a_store_that_is_killed_at_every_turn_holds(tmp_path: Path, template: Te
 def test_a_store_that_is_killed_as_it_closes_holds(tmp_path: Path, template: Template) -> None:
     outcome = Trial(Case(work="close.drained", accepted=10), 7, 1, tmp_path, template).run()
     assert 10 <= outcome.acknowledged
+
+
+@pytest.mark.slow
+def test_a_backup_and_a_restore_that_are_killed_say_what_they_left(tmp_path: Path, template: Template) -> None:
+    outcome = Trial(Case(work="commit.synced", copies=COPIED), 7, 1, tmp_path, template).run()
+    assert 0 < outcome.rows
+    assert [] == list(tmp_path.glob("case-1.*/"))
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crash_tests.dice import seeded
-from crash_tests.power.lossy.tree import LOSSES, SECTOR_BYTES, Directory, File, Loss
+from crash_tests.power.lossy.tree import LOSSES, SECTOR_BYTES, Directory, File, Link, Loss
 
 OLD, NEW = b"o" * 700, b"n" * 2000
 
@@ -93,3 +93,14 @@ def test_a_renaming_happened_or_not() -> None:
         root.lose("some", seeded(seed))
         found.add(tuple(root.names))
     assert found == {(b"file",), (b"renamed",)}
+
+
+def test_of_a_link_only_its_name_can_be_lost() -> None:
+    found = set()
+    for seed in range(20):
+        root, _ = tree()
+        root.change((b"link", Link(b"file")))
+        root.lose("some", seeded(seed))
+        link = root.names.get(b"link")
+        found.add(link.target if isinstance(link, Link) else None)
+    assert found == {None, b"file"}

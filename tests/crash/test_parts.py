@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from crash_tests import __main__ as program
 from crash_tests.bugs import BUGS
@@ -111,6 +112,9 @@ def test_short_and_long_run_every_part_at_its_size_and_print_one_line_each(
     assert "seed 7" == seed
     assert counts.startswith("counts: 2 numbers: ")
     assert lacks.startswith("lacks: not run: ")
+    parts["counts"] = replace(parts["counts"], short=("--cases", "3"))
+    run("short", "--seed", "7")
+    assert "counts: 3 numbers: " in capsys.readouterr().out
     run("long", "--seed", "7")
     assert "counts: 5 numbers: " in capsys.readouterr().out
 

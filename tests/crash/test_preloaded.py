@@ -91,6 +91,7 @@ os.write(marks, b"told")
 os.rename(root + "/folder/file", root + "/folder/renamed")
 os.link(root + "/folder/renamed", root + "/folder/linked")
 os.unlink(root + "/folder/linked")
+os.symlink("somewhere", root + "/folder/linked")
 os.fsync(os.open(root + "/folder", os.O_RDONLY))
 os.write(os.open(root + "/../elsewhere", os.O_WRONLY | os.O_CREAT), b"not watched")
 """
@@ -110,6 +111,7 @@ os.write(os.open(root + "/../elsewhere", os.O_WRONLY | os.O_CREAT), b"not watche
         (kinds.RENAMED, 0, 0, f"{folder / 'file'}\0{folder / 'renamed'}"),
         (kinds.LINKED, 0, 0, f"{folder / 'renamed'}\0{folder / 'linked'}"),
         (kinds.UNLINKED, 0, 0, str(folder / "linked")),
+        (kinds.LINKED_SYMBOLICALLY, 0, 0, f"somewhere\0{folder / 'linked'}"),
         (kinds.SYNCED, folder.stat().st_ino, 0, ""),
     ]
     assert expected == [(one.kind, one.inode, one.offset, one.data.decode()) for one in records]
@@ -202,6 +204,7 @@ print(os.pread(log, 3, 0).decode(), os.pread(log, 3, 0).decode(), os.pread(log, 
         (Call.UNLINK, 'os.unlink(root + "/1.log")'),
         (Call.MAKE, 'os.mkdir(root + "/folder")'),
         (Call.LINK, 'os.link(root + "/1.log", root + "/2.log")'),
+        (Call.LINK, 'os.symlink(root + "/1.log", root + "/2.log")'),
         (Call.LIST, "os.listdir(root)"),
         (Call.STAT, 'os.stat(root + "/1.log")'),
         (Call.LOCK, "__import__('fcntl').flock(log, 2)"),

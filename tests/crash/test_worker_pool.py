@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
-from crash_tests.calls.forks import FAILED, Ended
-from crash_tests.calls.pool import ROOT, work_off
+from crash_tests.forks import FAILED, Ended
+from crash_tests.pool import ROOT, work_off
 from crash_tests.violation import Violation
 
 SECONDS_MAX = 60.0
@@ -73,7 +73,7 @@ def test_a_worker_that_falls_silent_is_a_violation(tmp_path: Path) -> None:
 ZYGOTE = """
 import os, signal, sys
 from pathlib import Path
-from crash_tests.calls.forks import forked
+from crash_tests.forks import forked
 
 def say_hello(descriptor):
     os.write(descriptor, b"hello")

@@ -75,7 +75,7 @@ class Stage:
         self.headers = list(scope["headers"])
         if path not in ("/at-once", "/long"):
             await self._event(path).wait()
-        await write(send, Response(200, bytes(self.long_bytes) if path == "/long" else path.encode()))
+        await write(scope, send, Response(200, bytes(self.long_bytes) if path == "/long" else path.encode()))
 
 
 class Host:
@@ -178,4 +178,4 @@ async def hosted(
 
 
 async def _busy(scope: Scope, receive: Receive, send: Send) -> None:
-    await write(send, errors.refused(errors.BUSY))
+    await write(scope, send, errors.refused(errors.BUSY))

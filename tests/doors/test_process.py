@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from relatum.cli.process import FILES_RESERVED
+from relatum.process import FILES_RESERVED
 from relatum.settings import CONNECTIONS_MIN
 from tests.doors.conftest import Running
 from tests.doors.crowd import answers, crowd, ended, offer
@@ -50,17 +50,34 @@ ABORT = "import os; os.abort()"
 
 def child(code: str, directory: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", code], cwd=directory, capture_output=True, text=True, timeout=WAIT_SECONDS, check=False
+        [sys.executable, "-c", code],
+        cwd=directory,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=WAIT_SECONDS,
+        check=False,
     )
 
 
 def test_the_memory_of_a_command_is_hidden_whatever_becomes_of_core_files(tmp_path: Path) -> None:
-    hide = "from relatum.cli.process import hide_memory; hide_memory()\n"
+    hide = "from relatum.process import hide_memory; hide_memory()\n"
     assert "1\n" == child(DUMPABLE, tmp_path).stdout
     assert "0\n" == child(hide + DUMPABLE, tmp_path).stdout
     raised = "import resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0))\n"
     assert -signal.SIGABRT == child(raised + hide + ABORT, tmp_path).returncode
     assert [] == list(tmp_path.iterdir())
+
+
+def test_the_memory_of_a_helper_of_a_verification_is_hidden_too(tmp_path: Path) -> None:
+    initialise(tmp_path / "store")
+    helper = (
+        "import runpy, sys\n"
+        f"sys.argv[1:] = [{str(tmp_path / 'store' / 'engine')!r}]\n"
+        "runpy.run_module('relatum.verify.worker', run_name='__main__')\n"
+    )
+    done = child(helper + DUMPABLE, tmp_path)
+    assert "0\n" == done.stdout, done.stderr
 
 
 def test_every_command_hides_its_memory(tmp_path: Path) -> None:

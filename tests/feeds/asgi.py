@@ -109,7 +109,7 @@ class Connection:
         }
 
     async def __aenter__(self) -> Self:
-        self._serving = asyncio.create_task(self._app(self._scope, self._receive, self._send))
+        self._serving = asyncio.ensure_future(self._app(self._scope, self._receive, self._send))
         return self
 
     async def __aexit__(

@@ -237,6 +237,49 @@ def test_the_verdict_is_that_of_the_tree_the_document_was_written_from(data: st.
     assert fits(tree) == (refusal_of(body) is None)
 
 
+# The quick look -----------------------------------------------------------------------------------
+
+
+def is_found_fault_with(body: bytes) -> bool:
+    try:
+        strict_json.scan(body)
+    except StrictJsonError:
+        return True
+    return False
+
+
+@given(st.data(), TREES)
+def test_a_quick_look_never_lets_through_what_the_scan_refuses(data: st.DataObject, tree: object) -> None:
+    body = write(tree, data).encode()
+    assert not (strict_json.is_evident(body) and is_found_fault_with(body))
+
+
+@given(
+    st.binary(max_size=60)
+    | st.lists(
+        st.sampled_from(
+            [*'{}[]":,1-0 é', "\\", '"a"', '"a":', ".5", "e9", "9" * 18, "e308"],
+        ),
+        max_size=14,
+    ).map(lambda parts: "".join(parts).encode())
+)
+def test_nor_does_it_of_bytes_that_are_hardly_json(body: bytes) -> None:
+    assert not (strict_json.is_evident(body) and is_found_fault_with(body))
+
+
+@pytest.mark.parametrize(("levels", "evident"), [(64, True), (65, False)])
+def test_it_counts_levels_where_there_are_many_brackets_inside_strings_and_beside_each_other(
+    levels: int, evident: bool
+) -> None:
+    body = b'["]]]",' + b"[" * (levels - 1) + b'"[[["' + b"]" * (levels - 1) + b",[]" * 100 + b"]"
+    assert evident == strict_json.is_evident(body)
+
+
+def test_it_is_enough_for_a_body_without_escapes_and_long_numbers() -> None:
+    item = b'{"key":"k\xc3\xa9","operation":{"type":"assert","at":1700000000000,"weight":0.25,"note":null,"all":[]}}'
+    assert strict_json.is_evident(b'{"commands":[' + b",".join([item] * 64) + b"]}")
+
+
 # Hostile input ---------------------------------------------------------------------------------------------
 
 HOSTILE: dict[str, Callable[[int], bytes]] = {

@@ -31,8 +31,8 @@ def position_in(found: dict[bytes, bytes]) -> rows.Position:
     return rows.POSITION.decode(rows.unseal(keys.POSITION, found[keys.POSITION]))
 
 
-def verify(found: dict[bytes, bytes], *, partitions_max: int = 1_000) -> None:
-    verify_tips(MemoryStore(dict(sorted(found.items()))), position_in(found), partitions_max=partitions_max)
+def verify(found: dict[bytes, bytes], *, partitions_max: int = 1_000) -> bool:
+    return verify_tips(MemoryStore(dict(sorted(found.items()))), position_in(found), partitions_max=partitions_max)
 
 
 def keys_of(found: dict[bytes, bytes]) -> PartitionKeys:
@@ -46,8 +46,8 @@ def without(found: dict[bytes, bytes], key: bytes) -> dict[bytes, bytes]:
 
 def test_a_sound_store_passes_and_so_does_an_empty_one(found: dict[bytes, bytes]) -> None:
     assert len(partitions_of(found)) > 3
-    verify(found)
-    verify_tips(MemoryStore({}), rows.Position(position=0, committed_at_millis=0, digest=bytes(32)))
+    assert verify(found)
+    assert verify_tips(MemoryStore({}), rows.Position(position=0, committed_at_millis=0, digest=bytes(32)))
 
 
 def test_a_partition_that_lost_its_last_event_its_head_or_its_name_is_noticed(found: dict[bytes, bytes]) -> None:
@@ -76,6 +76,6 @@ def test_of_many_partitions_so_many_are_looked_at_and_no_more(found: dict[bytes,
     last = max(partitions_of(found), key=lambda one: PartitionReader(MemoryStore({}), one).keys.prefix)
     damaged = without(found, PartitionReader(MemoryStore({}), last).keys.head)
     count = len(partitions_of(found))
-    verify(damaged, partitions_max=count - 1)
+    assert not verify(damaged, partitions_max=count - 1)
     with pytest.raises(StorageInconsistency):
         verify(damaged, partitions_max=count)

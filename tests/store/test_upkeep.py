@@ -19,7 +19,7 @@ from relatum.store.layout import BALLAST_NAME, ENGINE_NAME, IMAGES_NAME, WATERMA
 from relatum.store.lock import DirectoryLock
 from relatum.store.rocks import RocksStore, reading
 from relatum.store.upkeep import Upkeep
-from relatum.store.watermark import WatermarkFile
+from relatum.store.watermark import NOTHING_ANSWERED, WatermarkFile
 from tests.store.helpers import rows_of
 from tests.support.polling import until
 
@@ -82,10 +82,10 @@ def test_an_image_is_the_store_as_it_was_and_stays_so_while_the_store_goes_on(st
     assert 7 == store.database.position.position
 
 
-def test_an_image_of_a_store_without_history_has_a_blank_watermark(store: Store) -> None:
+def test_an_image_of_a_store_without_history_has_the_watermark_of_a_new_one(store: Store) -> None:
     with store.upkeep.image() as image:
         watermark = WatermarkFile.open(image.directory / WATERMARK_NAME, create=False)
-        assert watermark.read() is None
+        assert NOTHING_ANSWERED == watermark.read()
         watermark.close()
 
 

@@ -11,8 +11,11 @@ from struct import pack
 from typing import NamedTuple
 
 import pytest
+from google_crc32c import value as crc32c
 
 from relatum.errors import StoreUnavailable
+from relatum.limits import MIB
+from relatum.store import log_format
 from relatum.store.log_format import BLOCK_BYTES, HEADER_BYTES, Verdict
 from relatum.store.preflight import TornTail, repair_logs
 from relatum.store.rocks import RocksStore
@@ -208,6 +211,49 @@ def test_fragments_out_of_sequence_are_judged_by_whether_a_record_begins_behind(
 def test_batches_are_numbered_without_gaps(batches: list[bytes], verdict: Verdict) -> None:
     log = b"".join(fragment(FULL, data) for data in batches)
     assert verdict is scan_log(log)[0].verdict
+
+
+HEAD = fragment(FULL, batch(0x0300_0000, 5))
+"""A log's first record. The next batch has a number whose high bytes are 03 00 00 00 00."""
+TAIL_BYTES = 8 * MIB
+
+
+@pytest.mark.parametrize("pattern", [b"\x01", b"\x02", b"\x01\x00", b"\x00\x02\x01", b"\x01\x03", b"a\x01"])
+def test_a_long_tail_of_bytes_that_could_be_kinds_is_torn_and_few_checksums_are_computed(
+    pattern: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computed: list[int] = []
+
+    def counted(data: bytes) -> int:
+        computed.append(len(data))
+        return int(crc32c(data))
+
+    monkeypatch.setattr(log_format, "crc32c", counted)
+    tail = pattern * (TAIL_BYTES // len(pattern))
+    assert (Verdict.TORN, len(HEAD)) == scan_log(HEAD + tail)[0]
+    assert len(computed) < TAIL_BYTES / 1_000
+
+
+@pytest.mark.parametrize("pattern", [b"\x01", b"\x00", b"\x01" + bytes(8)])
+@pytest.mark.parametrize("kind", [FULL, FIRST])
+@pytest.mark.parametrize("number", [0x0300_0005, 0x0300_1234, 0x0400_0000])
+def test_a_later_record_within_such_a_tail_is_damage(pattern: bytes, kind: int, number: int) -> None:
+    filler = pattern * (100_000 // len(pattern))
+    tail = filler + fragment(kind, batch(number)) + filler
+    log = HEAD + tail + bytes(TAIL_BYTES * 3)  # which is why the number may be as high as that
+    assert (Verdict.DAMAGED, len(HEAD)) == scan_log(log)[0]
+
+
+@pytest.mark.parametrize("room", range(HEADER_BYTES, HEADER_BYTES + 14))
+def test_a_later_record_that_begins_right_before_the_end_of_a_block_is_found(room: int) -> None:
+    first = fragment(FIRST, batch(0x0300_0007)[: room - HEADER_BYTES])
+    log = (HEAD + b"\x01" * BLOCK_BYTES)[: BLOCK_BYTES - room] + first + b"\x01" * 100
+    assert (Verdict.DAMAGED, len(HEAD)) == scan_log(log)[0]
+
+
+def test_a_record_from_before_is_none_that_followed() -> None:
+    log = HEAD + b"torn" + fragment(FULL, batch(7))
+    assert (Verdict.TORN, len(HEAD)) == scan_log(log)[0]
 
 
 def test_the_number_of_a_batch_is_found_though_its_fragments_be_tiny() -> None:

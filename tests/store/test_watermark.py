@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from relatum.errors import StorageFailure, StorageInconsistency, StoreUnavailable
-from relatum.store.watermark import Watermark, WatermarkFile
+from relatum.store.watermark import NOTHING_ANSWERED, Watermark, WatermarkFile
 
 SLOT_BYTES = 4096
 HEAD = bytes(range(32))
@@ -39,16 +39,16 @@ def overwrite(path: Path, offset: int, data: bytes | bytearray) -> None:
         file.write(data)
 
 
-def test_a_new_watermark_holds_nothing_and_has_its_full_size(opened: Callable[[], WatermarkFile], path: Path) -> None:
-    assert opened().read() is None
-    assert opened().read() is None
+def test_a_new_watermark_says_so_and_has_its_full_size(opened: Callable[[], WatermarkFile], path: Path) -> None:
+    assert NOTHING_ANSWERED == opened().read()
+    assert NOTHING_ANSWERED == opened().read()
     assert 2 * SLOT_BYTES == path.stat().st_size
     assert ["watermark"] == [file.name for file in path.parent.iterdir()]
 
 
 def test_the_last_write_is_read_by_this_and_by_the_next_opening(opened: Callable[[], WatermarkFile]) -> None:
     file = opened()
-    for position in (0, 1, 2, 7, 2**64 - 1):
+    for position in (1, 2, 7, 2**64 - 1):
         file.write(position, HEAD)
         assert Watermark(position, HEAD) == file.read()
         assert Watermark(position, HEAD) == opened().read()
@@ -58,14 +58,14 @@ def test_writing_goes_on_after_reopening_at_any_parity(opened: Callable[[], Wate
     for position in range(1, 6):
         file = opened()
         file.write(position, HEAD)
-        overwrite(path, 0 if position % 2 else SLOT_BYTES, b"torn")  # the slot just written
-        assert Watermark(position - 1, HEAD) == (opened().read() or Watermark(0, HEAD))
+        overwrite(path, SLOT_BYTES if position % 2 else 0, b"torn")  # the slot just written
+        assert (Watermark(position - 1, HEAD) if position > 1 else NOTHING_ANSWERED) == opened().read()
         opened().write(position, HEAD)
 
 
 def test_the_file_never_grows(opened: Callable[[], WatermarkFile], path: Path) -> None:
     file = opened()
-    for position in range(50):
+    for position in range(1, 50):
         file.write(position, HEAD)
     assert 2 * SLOT_BYTES == path.stat().st_size
 
@@ -77,32 +77,34 @@ def test_a_torn_newest_slot_leaves_the_watermark_before(
     file = opened()
     file.write(1, HEAD)
     file.write(2, HEAD)
-    overwrite(path, SLOT_BYTES, damage)
+    overwrite(path, 0, damage)
     assert Watermark(1, HEAD) == opened().read()
 
 
 def test_a_torn_very_first_write_is_no_damage(opened: Callable[[], WatermarkFile], path: Path) -> None:
     opened().write(1, HEAD)
-    overwrite(path, 10, b"torn")
-    assert opened().read() is None
+    overwrite(path, SLOT_BYTES + 10, b"torn")
+    assert NOTHING_ANSWERED == opened().read()
 
 
 def test_every_flipped_bit_of_a_slot_is_noticed(opened: Callable[[], WatermarkFile], path: Path) -> None:
     opened().write(1, HEAD)
-    slot = path.read_bytes()[:52]
+    slot = path.read_bytes()[SLOT_BYTES : SLOT_BYTES + 52]
     for bit in range(8 * len(slot)):
         flipped = bytearray(slot)
         flipped[bit // 8] ^= 1 << bit % 8
-        overwrite(path, 0, flipped)
-        assert opened().read() is None
+        overwrite(path, SLOT_BYTES, flipped)
+        assert NOTHING_ANSWERED == opened().read()
 
 
-def test_two_bad_slots_and_a_shortened_file_are_damage(opened: Callable[[], WatermarkFile], path: Path) -> None:
+def test_two_bad_slots_an_empty_and_a_shortened_file_are_damage(
+    opened: Callable[[], WatermarkFile], path: Path
+) -> None:
     file = opened()
     file.write(1, HEAD)
     file.write(2, HEAD)
     whole = path.read_bytes()
-    for damaged in (b"x" + whole[1:SLOT_BYTES] + b"x" + whole[SLOT_BYTES + 1 :], whole[:-1], b""):
+    for damaged in (b"x" + whole[1:SLOT_BYTES] + b"x" + whole[SLOT_BYTES + 1 :], whole[:-1], b"", bytes(len(whole))):
         path.write_bytes(damaged)
         with pytest.raises(StorageInconsistency):
             opened().read()
@@ -138,7 +140,7 @@ def test_a_directory_in_its_place_is_refused(path: Path) -> None:
 
 def test_an_interrupted_creation_is_finished_by_the_next(opened: Callable[[], WatermarkFile], path: Path) -> None:
     path.with_name("watermark.new").write_bytes(b"half")
-    assert opened().read() is None
+    assert NOTHING_ANSWERED == opened().read()
 
 
 def test_after_a_failed_write_no_other_is_tried(path: Path) -> None:

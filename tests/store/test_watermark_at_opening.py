@@ -30,7 +30,7 @@ def opened(path: Path, position: rows.Position) -> Database:
     return Database.on(store_at(position), lambda _: WatermarkFile.open(path, create=True), create=False)
 
 
-def mark(path: Path) -> Watermark | None:
+def mark(path: Path) -> Watermark:
     file = WatermarkFile.open(path, create=False)
     try:
         return file.read()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import errno
+import stat
 from collections.abc import Callable
 from itertools import count
+from typing import assert_never
 
 from crash_tests.power.lossy import protocol
-from crash_tests.power.lossy.protocol import Kind, Request
-from crash_tests.power.lossy.tree import Directory, File, Node
+from crash_tests.power.lossy.protocol import Kind, Request, Shape
+from crash_tests.power.lossy.tree import Directory, File, Link, Node
 
 
 class Answers:
@@ -25,6 +27,8 @@ class Answers:
             Kind.GETATTR: lambda request: self._attributes(request.node),
             Kind.SETATTR: self._set_attributes,
             Kind.MKDIR: lambda request: self._made(request.node, request.name(8), Directory()),
+            Kind.SYMLINK: self._link,
+            Kind.READLINK: self._read_link,
             Kind.CREATE: self._create,
             Kind.UNLINK: self._remove,
             Kind.RMDIR: self._remove,
@@ -66,6 +70,16 @@ class Answers:
         made = self._made(request.node, request.name(16), File())
         return made + protocol.opened(int.from_bytes(made[:8], "little"))
 
+    def _link(self, request: Request) -> bytes:
+        name, target = request.names(0)
+        return self._made(request.node, name, Link(target))
+
+    def _read_link(self, request: Request) -> bytes:
+        node = self._node(request.node)
+        if not isinstance(node, Link):
+            raise OSError(errno.EINVAL, "it is no link")
+        return node.target
+
     def _made(self, parent: int, name: bytes, node: Node) -> bytes:
         directory = self._directory(parent)
         if name in directory.names:
@@ -96,7 +110,7 @@ class Answers:
         names = list(self._directory(request.node).names.items())
         listing = b""
         for place, (name, node) in enumerate(names[request.offset :], start=request.offset + 1):
-            line = protocol.listed(self._number(node), place, name, directory=isinstance(node, Directory))
+            line = protocol.listed(self._number(node), place, name, _shape(node).kind)
             if len(listing) + len(line) > request.size:
                 break
             listing += line
@@ -130,13 +144,13 @@ class Answers:
     def _directory(self, number: int) -> Directory:
         node = self._nodes[number]
         if not isinstance(node, Directory):
-            raise OSError(errno.ENOTDIR, "it is a file")
+            raise OSError(errno.ENOTDIR, "it is no directory")
         return node
 
     def _file(self, number: int) -> File:
         node = self._nodes[number]
         if not isinstance(node, File):
-            raise OSError(errno.EISDIR, "it is a directory")
+            raise OSError(errno.EISDIR, "it is no file")
         return node
 
     def _named(self, directory: Directory, name: bytes) -> Node:
@@ -154,11 +168,19 @@ class Answers:
         return self._ids[id(node)]
 
     def _entry(self, node: Node) -> bytes:
-        return protocol.entry(self._number(node), _length(node))
+        return protocol.entry(self._number(node), _shape(node))
 
     def _attributes(self, number: int) -> bytes:
-        return protocol.attributes(number, _length(self._nodes[number]))
+        return protocol.attributes(number, _shape(self._nodes[number]))
 
 
-def _length(node: Node) -> int | None:
-    return len(node.content) if isinstance(node, File) else None
+def _shape(node: Node) -> Shape:
+    match node:
+        case File(content=content):
+            return Shape(stat.S_IFREG, len(content))
+        case Link(target=target):
+            return Shape(stat.S_IFLNK, len(target))
+        case Directory():
+            return Shape(stat.S_IFDIR, 0)
+        case _:
+            assert_never(node)

@@ -13,8 +13,8 @@ from random import Random
 from types import TracebackType
 from typing import Final, NamedTuple, Self
 
+from crash_tests.kernel import mount, unmount
 from crash_tests.power.forked import Forked
-from crash_tests.power.kernel import mount, unmount
 from crash_tests.power.lossy.answers import Answers
 from crash_tests.power.lossy.protocol import REQUEST_BYTES_MAX
 from crash_tests.power.lossy.tree import Directory, Loss

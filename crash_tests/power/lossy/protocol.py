@@ -20,6 +20,7 @@ _BLOCK_BYTES: Final = 4096
 _BIG_WRITES, _MAX_PAGES = 1 << 5, 1 << 22
 _DIRECT_IO: Final = 1
 _SETS_SIZE: Final = 1 << 3
+_MODES: Final = {stat.S_IFDIR: 0o755, stat.S_IFREG: 0o644, stat.S_IFLNK: 0o777}
 
 _REQUEST: Final = Struct("=IIQQIIIHH")
 _ANSWER: Final = Struct("=IiQ")
@@ -46,6 +47,8 @@ class Kind(IntEnum):
     FORGET = 2
     GETATTR = 3
     SETATTR = 4
+    READLINK = 5
+    SYMLINK = 6
     MKDIR = 9
     UNLINK = 10
     RMDIR = 11
@@ -70,6 +73,13 @@ class Kind(IntEnum):
 
 
 UNANSWERED: Final = frozenset({Kind.FORGET, Kind.BATCH_FORGET, Kind.INTERRUPT})
+
+
+class Shape(NamedTuple):
+    """What a node is, in `stat`'s terms, and its length in bytes."""
+
+    kind: int
+    length: int
 
 
 class Request(NamedTuple):
@@ -133,14 +143,14 @@ def initialised() -> bytes:
     return _INITIALISED.pack(MAJOR, MINOR, 0, flags, 16, 12, WRITE_BYTES_MAX, 1, pages, 0, 0, 0)
 
 
-def attributes(node: int, length: int | None) -> bytes:
-    """Of a file of a length, or of a directory; not to be remembered."""
-    return _ATTRIBUTES_VALID.pack(0, 0, 0) + _attributes(node, length)
+def attributes(node: int, shape: Shape) -> bytes:
+    """What a node is; not to be remembered."""
+    return _ATTRIBUTES_VALID.pack(0, 0, 0) + _attributes(node, shape)
 
 
-def entry(node: int, length: int | None) -> bytes:
+def entry(node: int, shape: Shape) -> bytes:
     """What a name stands for; not to be remembered."""
-    return _ENTRY.pack(node, 0, 0, 0, 0, 0) + _attributes(node, length)
+    return _ENTRY.pack(node, 0, 0, 0, 0, 0) + _attributes(node, shape)
 
 
 def opened(handle: int, *, directory: bool = False) -> bytes:
@@ -158,14 +168,13 @@ def statistics() -> bytes:
     return _STATISTICS.pack(1 << 20, 1 << 19, 1 << 19, 1 << 20, 1 << 19, _BLOCK_BYTES, 255, _BLOCK_BYTES, 0)
 
 
-def listed(node: int, place: int, name: bytes, *, directory: bool) -> bytes:
+def listed(node: int, place: int, name: bytes, kind: int) -> bytes:
     """A name in a directory; `place` is where a listing goes on behind it."""
-    kind = stat.S_IFDIR if directory else stat.S_IFREG
     line = _NAMED.pack(node, place, len(name), kind >> 12) + name
     return line + bytes(-len(line) % 8)
 
 
-def _attributes(node: int, length: int | None) -> bytes:
-    mode = stat.S_IFDIR | 0o755 if length is None else stat.S_IFREG | 0o644
-    size = length or 0
+def _attributes(node: int, shape: Shape) -> bytes:
+    kind, size = shape
+    mode = kind | _MODES[kind]
     return _ATTRIBUTES.pack(node, size, -(-size // 512), 0, 0, 0, 0, 0, 0, mode, 1, 0, 0, 0, _BLOCK_BYTES, 0)

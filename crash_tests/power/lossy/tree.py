@@ -64,6 +64,19 @@ class File:
         self._changes.clear()
 
 
+class Link:
+    """A symbolic link, which is what it is from the beginning: only its name can be lost."""
+
+    def __init__(self, target: bytes) -> None:
+        self.target = target
+
+    def sync(self) -> None:
+        """There is nothing that is not safe."""
+
+    def lose(self, loss: Loss, dice: Random) -> None:
+        """Nothing is lost."""
+
+
 class Directory:
     """A directory: what its names stand for, as of now and as of its last sync, and what was done since."""
 
@@ -93,7 +106,7 @@ class Directory:
             node.lose(loss, dice)
 
 
-Node = File | Directory
+Node = File | Link | Directory
 
 
 def _left(changes: int, loss: Loss, dice: Random) -> int:

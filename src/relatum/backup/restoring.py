@@ -7,9 +7,10 @@ engine's files last, and before they are in theirs there is no store that anybod
 from __future__ import annotations
 
 import shutil
+from contextlib import suppress
 from pathlib import Path
-from typing import Final
 
+from relatum import failpoints
 from relatum.backup import manifest
 from relatum.backup.archive import read_in_chunks
 from relatum.backup.copying import UNWATCHED, Meter, Progress, Watched, require_room, sync_tree, write_file
@@ -17,10 +18,8 @@ from relatum.backup.failures import BackupUnusable
 from relatum.backup.making import families_of
 from relatum.backup.manifest import Manifest
 from relatum.store.files import sync_directory
-from relatum.store.layout import ENGINE_NAME, WATERMARK_NAME
+from relatum.store.layout import ENGINE_NAME, RESTORING_NAME, WATERMARK_NAME
 from relatum.verify.directory import verify_directory
-
-RESTORING_NAME: Final = "restoring"
 
 
 def restore(backup: Path, directory: Path, *, copying: Watched = UNWATCHED, verifying: Watched = UNWATCHED) -> Manifest:
@@ -36,6 +35,7 @@ def restore(backup: Path, directory: Path, *, copying: Watched = UNWATCHED, veri
     try:
         with copying as told:
             _copy(found, backup / manifest.STORE_NAME, place, told)
+        failpoints.reach("restore.copied")
         with verifying as told:
             _verify(found, place, told)
     except BaseException:
@@ -78,5 +78,7 @@ def _settle(place: Path, directory: Path) -> None:
     (place / WATERMARK_NAME).rename(directory / WATERMARK_NAME)
     sync_directory(directory)
     (place / ENGINE_NAME).rename(directory / ENGINE_NAME)
-    place.rmdir()
+    failpoints.reach("restore.settled")
+    with suppress(FileNotFoundError):  # whoever opens the store at this moment may have been faster
+        place.rmdir()
     sync_directory(directory)

@@ -15,14 +15,15 @@ import click
 from relatum import __version__
 from relatum.cli.admin import admin
 from relatum.cli.backup import backup, restore
+from relatum.cli.bench import bench
 from relatum.cli.compact import compact
 from relatum.cli.init import init
-from relatum.cli.process import hide_memory
 from relatum.cli.quickstart.command import quickstart
 from relatum.cli.rebuild import rebuild
 from relatum.cli.serve import serve
 from relatum.cli.textual import export_command, import_command
 from relatum.cli.verify import verify
+from relatum.process import hide_memory
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -57,6 +58,7 @@ for _command in (
     compact,
     verify,
     rebuild,
+    bench,
     quickstart,
 ):
     main.add_command(_command)

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from relatum.cli.exits import told_in_one_line
 from relatum.cli.options import settings_options
-from relatum.cli.process import FILES_RESERVED, room_for_connections
 from relatum.limits import MIB
+from relatum.process import FILES_RESERVED, room_for_connections
 from relatum.settings import CONNECTIONS_MIN, Settings, load
 
 if TYPE_CHECKING:

@@ -154,7 +154,7 @@ class Credential(Closed, frozen=True, kw_only=True):
 
     def holds(self, *capabilities: Capability) -> bool:
         """All of `capabilities`; none implies another."""
-        return all(one in self.spec.capabilities for one in capabilities)
+        return set(capabilities).issubset(self.spec.capabilities)
 
     @property
     def author(self) -> Author:

@@ -7,7 +7,7 @@ Ancestry is walked by `ancestry.Walk`; budgets of the request are kept by `ances
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
@@ -169,37 +169,48 @@ class Evaluator:
 
     def relation_is_eligible(self, relation: StoredRelation) -> bool:
         """Whether a relation is eligible, without the reasons."""
-        return self.explain_relation(relation).eligible
+        return self._relation_failure(relation) is None
 
     def explain_relation(self, relation: StoredRelation) -> RelationEligibility:
         """The full verdict on a relation; `dependency_work` is what this verdict added to the request's."""
         before = self.work
-        reason = self.own_reason(relation)
-        endpoint: Ref | None = None
-        evidence: EvidenceFailure | UnsetType = UNSET
-        given = relation.input
-        if reason is None:
-            self.check_endpoint_bytes(self.record(given.source.record_id), self.record(given.target.record_id))
-            for end in (given.source, given.target):
-                reason = self.endpoint_failure(end)
-                if reason is not None:
-                    endpoint = end
-                    break
-        if reason is None:
-            failure = self.evidence_failure(given.evidence_sources)
-            if failure is not None:
-                reason = "evidence_unavailable"
-                evidence = EvidenceFailure(
-                    record_id=failure.record_id,
-                    expected_revision=failure.expected_revision,
-                    actual_revision=failure.actual_revision,
-                    reason=failure.reason,
-                )
+        failure = self._relation_failure(relation) or _NO_FAILURE
         return RelationEligibility(
-            eligible=reason is None,
-            reason=reason or "eligible",
+            eligible=failure is _NO_FAILURE,
+            reason=failure.reason,
             evaluated_at_millis=self.now_millis,
-            endpoint=endpoint,
+            endpoint=failure.endpoint,
             dependency_work=self.work.since(before),
-            evidence_failure=evidence,
+            evidence_failure=failure.evidence,
         )
+
+    def _relation_failure(self, relation: StoredRelation) -> _RelationFailure | None:
+        """The first rule that fails, or None."""
+        reason = self.own_reason(relation)
+        if reason is not None:
+            return _RelationFailure(reason)
+        given = relation.input
+        self.check_endpoint_bytes(self.record(given.source.record_id), self.record(given.target.record_id))
+        for end in (given.source, given.target):
+            unfit = self.endpoint_failure(end)
+            if unfit is not None:
+                return _RelationFailure(unfit, endpoint=end)
+        failure = self.evidence_failure(given.evidence_sources)
+        if failure is None:
+            return None
+        evidence = EvidenceFailure(
+            record_id=failure.record_id,
+            expected_revision=failure.expected_revision,
+            actual_revision=failure.actual_revision,
+            reason=failure.reason,
+        )
+        return _RelationFailure("evidence_unavailable", evidence=evidence)
+
+
+class _RelationFailure(NamedTuple):
+    reason: RelationReason
+    endpoint: Ref | None = None
+    evidence: EvidenceFailure | UnsetType = UNSET
+
+
+_NO_FAILURE: Final = _RelationFailure("eligible")

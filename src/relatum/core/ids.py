@@ -87,7 +87,9 @@ class Ref(Closed, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         check_u64(self.revision)
-        force_setattr(self, "record_id", canonical_uuid(self.record_id))
+        canonical = canonical_uuid(self.record_id)
+        if canonical is not self.record_id:  # mostly it is, and a command has many references
+            force_setattr(self, "record_id", canonical)
 
 
 @lru_cache(maxsize=65_536)

@@ -9,10 +9,8 @@ from __future__ import annotations
 import re
 from base64 import urlsafe_b64encode
 
-from relatum.core.wire import canonical_uuid
-
 SECRET_BYTES = 32
-_SECRET = re.compile(r"rtm1_([0-9a-f]{32})_[A-Za-z0-9_-]{43}")
+_SECRET = re.compile(r"rtm1_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})_[A-Za-z0-9_-]{43}")
 
 
 def format_secret(credential_id: str, random: bytes) -> str:
@@ -24,4 +22,4 @@ def format_secret(credential_id: str, random: bytes) -> str:
 def credential_id_of(secret: str) -> str | None:
     """The credential that a secret claims to belong to; None where it isn't the text of one."""
     match = _SECRET.fullmatch(secret)
-    return None if match is None else canonical_uuid(match.group(1))
+    return None if match is None else "-".join(match.groups())

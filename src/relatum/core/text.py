@@ -25,6 +25,8 @@ def is_blank(text: str) -> bool:
 
 def is_name(text: str, bytes_max: int) -> bool:
     """1 to `bytes_max` bytes, not blank, no control characters: the rule all string classes share."""
+    if text.isascii() and text.isprintable():  # nearly always; what is printable in ASCII is a blank or can be seen
+        return len(text) <= bytes_max and text.strip(" ") != ""
     return utf8_length(text) <= bytes_max and not is_blank(text) and _CONTROL.search(text) is None
 
 

@@ -7,11 +7,11 @@ other error. A path without a parameter is found by one look-up, however many ro
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from typing import Final
 
-from starlette.routing import BaseRoute, Match, Router
 from starlette.routing import Route as PatternRoute
+from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from relatum.errors import Refusal
@@ -29,7 +29,7 @@ _WATCHED: Final = frozenset({"/health", "/ready", "/metrics"})
 
 def application(
     routes: Iterable[AnyRoute], services: Services, operating: Mapping[str, ASGIApp] | None = None
-) -> Router:
+) -> ASGIApp:
     """What serves `routes`, and to an operator the endpoints `operating`, which are no part of the contract."""
     methods: dict[str, dict[str, ASGIApp]] = defaultdict(dict)
     for route in routes:
@@ -39,9 +39,12 @@ def application(
     paths = {path: _Methods(endpoints, services) for path, endpoints in methods.items()}
     exact = {path: endpoint for path, endpoint in paths.items() if "{" not in path}
     patterns = [PatternRoute(path, endpoint) for path, endpoint in paths.items() if "{" in path]
-    return Router(
-        [_ExactPaths(exact), *patterns], redirect_slashes=False, default=_Refusing(errors.NOT_FOUND, services)
-    )
+    others = Router(patterns, redirect_slashes=False, default=_Refusing(errors.NOT_FOUND, services))
+
+    def serve(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        return exact.get(scope["path"], others)(scope, receive, send)
+
+    return serve
 
 
 def while_busy(app: ASGIApp, services: Services) -> ASGIApp:
@@ -62,19 +65,6 @@ def _endpoints(route: AnyRoute, services: Services) -> Mapping[str, ASGIApp]:
     return {"GET": endpoint, "HEAD": endpoint} if route.method == "GET" else {"POST": endpoint}
 
 
-class _ExactPaths(BaseRoute):
-    def __init__(self, endpoints: Mapping[str, ASGIApp]) -> None:
-        self._endpoints = endpoints
-
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        endpoint = self._endpoints.get(scope["path"])
-        return (Match.NONE, {}) if endpoint is None else (Match.FULL, {"endpoint": endpoint})
-
-    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        endpoint: ASGIApp = scope["endpoint"]
-        await endpoint(scope, receive, send)
-
-
 class _Methods:
     """One path: an endpoint for each method it takes."""
 
@@ -83,9 +73,8 @@ class _Methods:
         allow = (b"allow", ", ".join(sorted(endpoints)).encode())
         self._refusing = _Refusing(errors.METHOD_NOT_ALLOWED, services, allow)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        endpoint = self._endpoints.get(scope["method"], self._refusing)
-        await endpoint(scope, receive, send)
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        return self._endpoints.get(scope["method"], self._refusing)(scope, receive, send)
 
 
 class _Public:
@@ -99,7 +88,7 @@ class _Public:
         except Exception as error:  # noqa: BLE001 - as for every other route
             self._services.log.failure("a request failed inside the server", error, route=self._route.path)
             response = errors.refused(errors.INTERNAL)
-        await write(send, response)
+        await write(scope, send, response)
         self._services.metrics.requests(self._route.path, str(response.status)).inc()
 
 
@@ -111,5 +100,5 @@ class _Refusing:
         self._counter = services.metrics.requests(_NO_ROUTE, str(refusal.status))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await write(send, self._response)
+        await write(scope, send, self._response)
         self._counter.inc()

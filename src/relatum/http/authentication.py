@@ -10,7 +10,6 @@ from typing import Final
 
 from relatum.core.access import Credential, StoredCredential
 from relatum.ledger import Ledger
-from relatum.store.view import LedgerView
 
 REMEMBERED_MAX: Final = 1024
 
@@ -25,27 +24,27 @@ class Authentication:
 
     def credential_of(self, token: str) -> Credential | None:
         """The credential, if there is one and it is neither revoked nor expired at this instant."""
+        return self._ledger.authenticate(self, token)
+
+    @property
+    def now_millis(self) -> int:
+        """This instant."""
+        return self._ledger.clock.millis()
+
+    def credential(self, credential_id: str) -> StoredCredential | None:
+        """A credential of any company, as it is published. A view is taken only where there is something to read."""
+        if self._ledger.position is self._position:
+            known = self._known.get(credential_id)
+            if known is not None:
+                return known
+        return self._read(credential_id)
+
+    def _read(self, credential_id: str) -> StoredCredential | None:
         with self._ledger.view() as view:
             if view.position is not self._position or len(self._known) >= REMEMBERED_MAX:
                 self._position = view.position
                 self._known = {}
-            return self._ledger.authenticate(_Remembering(view, self._known), token)
-
-
-class _Remembering:
-    """A view whose credentials are read once."""
-
-    __slots__ = ("_known", "_view", "now_millis")
-
-    def __init__(self, view: LedgerView, known: dict[str, StoredCredential]) -> None:
-        self._view = view
-        self._known = known
-        self.now_millis = view.now_millis
-
-    def credential(self, credential_id: str) -> StoredCredential | None:
-        known = self._known.get(credential_id)
-        if known is None:
-            known = self._view.credential(credential_id)
-            if known is not None:
-                self._known[credential_id] = known
-        return known
+            found = view.credential(credential_id)
+        if found is not None:
+            self._known[credential_id] = found
+        return found

@@ -34,6 +34,7 @@ class Endpoint(Generic[BodyT]):
         self._services = services
         self._decoder = _decoder(route)
         self._seconds = services.metrics.request_seconds(route.path)
+        self._succeeded = services.metrics.requests(route.path, str(route.status))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -44,12 +45,18 @@ class Endpoint(Generic[BodyT]):
             except ClientGone:
                 return
             if not isinstance(response, Response):
-                self._services.metrics.requests(self._route.path, str(self._route.status)).inc()
+                self._count(self._route.status)
                 await response(scope, receive, send)
                 return
-            await write(send, response)
+            await write(scope, send, response)
         self._seconds.observe(perf_counter() - started)
-        self._services.metrics.requests(self._route.path, str(response.status)).inc()
+        self._count(response.status)
+
+    def _count(self, status: int) -> None:
+        if status == self._route.status:
+            self._succeeded.inc()
+        else:
+            self._services.metrics.requests(self._route.path, str(status)).inc()
 
     async def _respond(self, scope: Scope, receive: Receive, lease: Lease) -> Response | ASGIApp:
         try:

@@ -103,7 +103,7 @@ class Operating:
         async def serve(scope: Scope, receive: Receive, send: Send) -> None:
             response = await self._guarded(work, scope, receive, send)
             if response is not None:
-                await write(send, response)
+                await write(scope, send, response)
             self._services.metrics.requests(path, str(200 if response is None else response.status)).inc()
 
         return serve

@@ -15,19 +15,21 @@ How long an answer takes to be made is no concern of this module.
 from __future__ import annotations
 
 import asyncio
+from functools import lru_cache, partial
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import httptools
 from starlette.types import ASGIApp
 from uvicorn.config import Config
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from relatum.errors import Refusal, invalid, refusal
 from relatum.http import errors
 from relatum.http.connections import Cause, Connections
 from relatum.http.deadline import Deadline
-from relatum.http.responses import ABORT
+from relatum.http.responses import ABORT, WHOLE, Header, Response
 from relatum.telemetry import Metrics
 
 HEAD_BYTES_MAX: Final = 64 * 1024
@@ -76,6 +78,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._request = Deadline(self.loop, self.bounds.request_seconds, self._not_sent)
         self._answer = Deadline(self.loop, self.bounds.answer_seconds, self._not_taken)
         self._linger = Deadline(self.loop, LINGER_SECONDS, self._abort)
+        self._next = Deadline(self.loop, self.timeout_keep_alive, self.timeout_keep_alive_handler)
 
     # The connection
 
@@ -88,8 +91,8 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """The client is gone."""
         self.bounds.connections.let_go(self)
-        for deadline in (self._request, self._answer, self._linger):
-            deadline.stop()
+        for deadline in (self._request, self._answer, self._linger, self._next):
+            deadline.end()
         super().connection_lost(exc)
 
     def eof_received(self) -> None:
@@ -138,12 +141,12 @@ class BoundedProtocol(HttpToolsProtocol):
             if self._surroundings_bytes > HEAD_BYTES_MAX:
                 self._refuse(_HEAD_TOO_LARGE)
                 return
-        if self._arriving or (self.timeout_keep_alive_task is None and not self._unanswered):
+        if self._arriving or not (self._next.runs or self._unanswered):
             self._request.start()
 
     def _parsed(self, data: bytes) -> bool:
         """Whether the connection goes on behind `data`."""
-        self._unset_keepalive_if_required()
+        self._next.stop()
         self._counted_anew = 0
         try:
             self.parser.feed_data(data)
@@ -162,7 +165,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """The head is complete; if it asks for too much, the parser is told to give up."""
-        if len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > HEAD_BYTES_MAX:
+        if len(self.url) + sum(map(len, chain.from_iterable(self.headers))) > HEAD_BYTES_MAX:
             self._fault = _HEAD_TOO_LARGE
             raise ValueError(_HEAD_TOO_LARGE.message)
         if len(self.pipeline) >= AHEAD_MAX:
@@ -172,6 +175,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._unanswered += 1
         self.app = self.bounds.busy if self.bounds.connections.busy else self.config.loaded_app
         super().on_headers_complete()
+        self.scope["extensions"][WHOLE] = {"write": partial(self._write_whole, self.cycle)}
         self.headers = []  # IMPORTANT: fields that follow the body must not get among those of the request
 
     def on_body(self, body: bytes) -> None:
@@ -200,13 +204,46 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """An answer was given in whole to the connection."""
         self._unanswered -= 1
-        super().on_response_complete()
+        self.server_state.total_requests += 1
+        if not self.transport.is_closing():
+            self.flow.resume_reading()
+            if self.pipeline:
+                self._start_asgi_task(*self.pipeline.pop())
+            else:
+                self._next.start()
         if self._unanswered == 0:
             self.bounds.connections.waits(self)
             if self._parting:
                 self._take_leave()
         if self.transport.is_closing():
             self._close()
+
+    async def _write_whole(self, cycle: RequestResponseCycle, response: Response) -> None:
+        """`write` for this server: head and body at once, and the end once most of that is on its way."""
+        if not await self._is_taken(cycle):
+            return
+        cycle.response_started = True
+        cycle.waiting_for_100_continue = False
+        head = [STATUS_LINE[response.status], _lines(*cycle.default_headers), _lines(*response.headers)]
+        if not cycle.keep_alive:
+            head.append(b"connection: close\r\n")
+        head.append(b"content-length: %d\r\n\r\n" % len(response.body))
+        if cycle.scope["method"] != "HEAD":
+            head.append(response.body)
+        self.transport.write(b"".join(head))
+        if not await self._is_taken(cycle):
+            return
+        cycle.response_complete = True
+        cycle.message_event.set()
+        if not cycle.keep_alive:
+            self.transport.close()
+        cycle.on_response()
+
+    async def _is_taken(self, cycle: RequestResponseCycle) -> bool:
+        """Whether the client is there still, once it has taken most of what was sent."""
+        if self.flow.write_paused and not cycle.disconnected:
+            await self.flow.drain()
+        return not cycle.disconnected
 
     def _refuse(self, refusal: Refusal) -> None:
         """Read nothing more; refuse what is arriving as soon as every request before it is answered, then close."""
@@ -266,7 +303,12 @@ class BoundedProtocol(HttpToolsProtocol):
 
 def _response(refusal: Refusal) -> bytes:
     response = errors.refused(refusal)
-    status = b"HTTP/1.1 %d %s" % (refusal.status, _REASONS[refusal.status])
     ending = ((b"content-length", b"%d" % len(response.body)), (b"connection", b"close"))
-    lines = [status, *(name + b": " + value for name, value in (*response.headers, *ending))]
-    return b"\r\n".join([*lines, b"", response.body])
+    status = b"HTTP/1.1 %d %s\r\n" % (refusal.status, _REASONS[refusal.status])
+    return b"".join([status, _lines(*response.headers, *ending), b"\r\n", response.body])
+
+
+@lru_cache(maxsize=64)
+def _lines(*headers: Header) -> bytes:
+    """Headers as they are sent. Remembered: there are a handful of sets, and the date."""
+    return b"".join(b"%b: %b\r\n" % header for header in headers)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from msgspec.json import Encoder
-from starlette.types import Send
+from starlette.types import Scope, Send
 
 Header = tuple[bytes, bytes]
 
@@ -17,6 +17,8 @@ JSON: Final = b"application/json"
 ALWAYS: Final[tuple[Header, ...]] = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
 ABORT: Final = "relatum.abort"
 """The extension of a request's scope that drops the connection at once, with whatever waits to be written."""
+WHOLE: Final = "relatum.whole"
+"""The extension of a request's scope that writes a complete response as `write` does, with less ado."""
 RETRY_AFTER: Final[Header] = (b"retry-after", b"1")
 
 _JSON_HEADERS: Final[tuple[Header, ...]] = ((b"content-type", JSON), *ALWAYS)
@@ -46,12 +48,16 @@ def with_headers(response: Response, *more: Header) -> Response:
     return response._replace(headers=(*response.headers, *more))
 
 
-async def write(send: Send, response: Response) -> None:
+async def write(scope: Scope, send: Send, response: Response) -> None:
     """Write `response`; a client that has gone is no error.
 
     Returns once the client has taken it, but for what the operating system buffers and a few KiB here: the server lets
     nothing more be sent, not even the empty end, while much of what was sent before still waits in this process.
     """
+    whole = scope.get("extensions", {}).get(WHOLE)
+    if whole is not None:
+        await whole["write"](response)
+        return
     status, body, headers = response
     await send(
         {

@@ -29,6 +29,7 @@ from relatum.store.tips import verify_tips
 from relatum.store.upkeep import Upkeep, clear_leftovers
 from relatum.store.view import store_body
 from relatum.store.watermark import WatermarkFile
+from relatum.telemetry import Log
 
 FORMAT_VERSION = 2
 ENGINE_NAME: Final = layout.ENGINE_NAME
@@ -51,6 +52,8 @@ class Database:
     ) -> None:
         self.torn_tails = torn_tails
         """What opening cut off the write-ahead log: remains of a group that nobody was told of."""
+        self.examined_wholly = True
+        """Whether opening looked at the ends of all partitions; of a very large store it looks at the first ones."""
         self.store = store
         self.store_key = form.store_key
         self.position = position
@@ -73,11 +76,13 @@ class Database:
             if create:
                 _make(directory)
             elif not (directory / ENGINE_NAME).is_dir():
+                _require_not_restoring(directory)
                 raise StoreUnavailable(f"no relatum store in {directory}; make one with: relatum init {directory}")
+            wholly = True
             if holds_store(directory / ENGINE_NAME):
                 clear_leftovers(directory)
-                _require_servable(directory)
-            return cls._open(directory, create=create)
+                wholly = _require_servable(directory)
+            return cls._open(directory, create=create, examined_wholly=wholly)
         except StorageInconsistency as error:
             raise StoreUnavailable(
                 f"the store in {directory} is damaged: {error}. Nothing has been changed; restore a backup with: "
@@ -89,17 +94,19 @@ class Database:
             raise StoreUnavailable(f"can't open the store in {directory}: {error.strerror}") from error
 
     @classmethod
-    def _open(cls, directory: Path, *, create: bool) -> Self:
+    def _open(cls, directory: Path, *, create: bool, examined_wholly: bool) -> Self:
         store = RocksStore.open(directory / ENGINE_NAME, create=create)
 
         def watermark(blank: bool) -> WatermarkFile:
             return WatermarkFile.open(directory / WATERMARK_NAME, create=blank)
 
         try:
-            return cls.on(store, watermark, create=create, torn_tails=store.torn_tails, directory=directory)
+            opened = cls.on(store, watermark, create=create, torn_tails=store.torn_tails, directory=directory)
         except BaseException:
             store.close()
             raise
+        opened.examined_wholly = examined_wholly
+        return opened
 
     @classmethod
     def on(
@@ -137,6 +144,20 @@ class Database:
         """A database that lives as long as the process. Its key is drawn from `entropy`, the system's by default."""
         store = MemoryStore()
         return cls(store, None, _format(store, create=True, entropy=entropy), START)
+
+    def tell_of_opening(self, log: Log) -> None:
+        """What an operator should know of how the store was found."""
+        for tail in self.torn_tails:
+            log.warning(
+                "the write-ahead log ended in a torn group, which was cut off; nobody had been told of it",
+                kept=str(tail.kept),
+                tail_bytes=tail.tail_bytes,
+            )
+        if not self.examined_wholly:
+            log.info(
+                "the store is large: opening looked at the ends of its first partitions and credentials only; "
+                "the others are looked at when they are used, by the scrub, and by: relatum verify"
+            )
 
     def commit(self, staged: Mapping[bytes, bytes | None], position: rows.Position) -> None:
         """Makes a group durable, then visible. Raises StorageFailure, after which the outcome is unknown.
@@ -195,6 +216,7 @@ def _make(directory: Path) -> None:
     try:
         make_directory(directory)
         if not (directory / ENGINE_NAME).is_dir() and any(directory.iterdir()):
+            _require_not_restoring(directory)
             raise StoreUnavailable(f"{directory} is not empty and holds no relatum store")
         make_directory(directory / ENGINE_NAME)
         failpoints.reach("make.directory")
@@ -202,10 +224,18 @@ def _make(directory: Path) -> None:
         raise StoreUnavailable(f"can't make {directory}: {error.strerror}") from error
 
 
-def _require_servable(directory: Path) -> None:
-    """Whatever would refuse the store, found out while nothing has been changed yet."""
+def _require_not_restoring(directory: Path) -> None:
+    if (directory / layout.RESTORING_NAME).is_dir():
+        raise StoreUnavailable(
+            f"no relatum store in {directory}: a restore was interrupted there, or goes on. Begin it again, "
+            "or delete the directory"
+        )
+
+
+def _require_servable(directory: Path) -> bool:
+    """Whatever would refuse the store, found out while nothing has been changed yet; whether all was looked at."""
     path = directory / WATERMARK_NAME
-    with reading(directory / ENGINE_NAME) as view:
+    with reading(directory / ENGINE_NAME, shadow_in=directory) as view:
         position = _position(view)
         _require_format(_stored_format(view), position)
         if position.position or path.exists():
@@ -214,8 +244,9 @@ def _require_servable(directory: Path) -> None:
                 _require_nothing_lost(position, watermark)
             finally:
                 watermark.close()
-        verify_tips(view, position)
+        wholly = verify_tips(view, position)
         failpoints.reach("examine.passed")
+        return wholly
 
 
 def _stored_format(reader: Reader) -> rows.Format | None:
@@ -263,15 +294,12 @@ def _raise_to(position: rows.Position, watermark: WatermarkFile) -> None:
 
     Recovery has made durable whatever the store was found with.
     """
-    mark = watermark.read()
-    if position.position > (0 if mark is None else mark.position):
+    if position.position > watermark.read().position:
         watermark.write(position.position, position.digest)
 
 
 def _require_nothing_lost(position: rows.Position, watermark: WatermarkFile) -> None:
     mark = watermark.read()
-    if mark is None:
-        return
     if position.position < mark.position:
         raise StoreUnavailable(
             f"acknowledged commands are lost: the store had come to position {mark.position}, and what its files hold "

@@ -109,17 +109,22 @@ def verify_tip(partition: PartitionReader, head: Head) -> None:
 
 
 def verify_relation(partition: PartitionReader, version: RelationVersion) -> None:
-    """A current relation.
+    """A current relation: its rows, its receipt, and the key of that."""
+    verify_relation_rows(partition, version)
+    event, receipt = relation_change(partition, version)
+    _verify_pointer(partition, receipt_family(event), receipt)
 
-    Equal to its newest revision, nothing newer, its receipt sound, its index entries as its state says.
+
+def verify_relation_rows(partition: PartitionReader, version: RelationVersion) -> None:
+    """A current relation whose receipt is known to be sound.
+
+    Equal to its newest revision, nothing newer, its index entries as its state says.
     """
     relation = version.relation
     keys, relation_id, revision = partition.keys, relation.relation_id, relation.revision
     _verify_newest(partition, keys.relation(relation_id), keys.relation_revision(relation_id, revision))
     beyond = partition.body(keys.relation_revision(relation_id, revision + 1))
     _require(beyond is None, "a relation is behind its revisions")
-    event, receipt = relation_change(partition, version)
-    _verify_pointer(partition, receipt_family(event), receipt)
     _verify_entry(partition, relation, Table.OUTGOING, relation.input.source, relation.input.target)
     _verify_entry(partition, relation, Table.INCOMING, relation.input.target, relation.input.source)
 
@@ -147,12 +152,17 @@ def _verify_entry(partition: PartitionReader, relation: StoredRelation, directio
 
 
 def verify_record(partition: PartitionReader, version: RecordVersion) -> None:
-    """A current record as it was read: equal to its newest revision, its receipt sound, its header there."""
+    """A current record as it was read: its rows, its receipt, and the key of that."""
+    verify_record_rows(partition, version)
+    receipt = record_receipt(partition, version)
+    _verify_pointer(partition, "record", receipt)
+
+
+def verify_record_rows(partition: PartitionReader, version: RecordVersion) -> None:
+    """A current record whose receipt is known to be sound: equal to its newest revision, its header there."""
     meta = version.meta
     keys, record_id, revision = partition.keys, meta.record_id, meta.revision
     _verify_newest(partition, keys.record(record_id), keys.record_revision(record_id, revision))
-    receipt = record_receipt(partition, version)
-    _verify_pointer(partition, "record", receipt)
     header = partition.completeness(Ref(record_id=meta.record_id, revision=meta.revision))
     _require(header is not None, "a completeness header is missing")
 

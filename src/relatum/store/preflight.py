@@ -9,8 +9,8 @@ What always holds:
 
 * No intact record is ever cut off. The store has at most one batch that is not yet synced (see `KeyValue.write`), and
   the engine one edit of the manifest, so what a power cut can tear is the last one. If the beginning of an intact
-  record is found anywhere behind the break, then what broke had been synced: it is damage, acknowledged data is gone,
-  and opening must refuse.
+  later record is found anywhere behind the break, then what broke had been synced: it is damage, acknowledged data is
+  gone, and opening must refuse.
 * Rows are numbered without gaps over all logs and table files. A log that does not go on where the table files end, or
   where the log before it ends, proves that files are missing.
 * Whoever is refused finds every file as it was.

@@ -11,10 +11,8 @@ resource of its own, taking one costs next to nothing, and there is no pool that
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import partial
-from threading import Condition
+from threading import Condition, RLock
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -58,69 +56,89 @@ def scan_chunks(read: ReadChunk, start: bytes, stop: bytes, reverse: bool) -> It
         limit = min(4 * limit, CHUNK_ROWS_MAX)
 
 
+class _Readers:
+    """How many views of one publication are open. Not the cut: a view that is closed must not keep it."""
+
+    __slots__ = ("views",)
+
+    def __init__(self) -> None:
+        self.views = 0
+
+
 class Publication:
     """The published cut of a store and the count of its open views, by the publication that they are of."""
 
     def __init__(self, cut: Cut) -> None:
-        self._changed = Condition()
+        self._lock = RLock()  # a view that is abandoned may be closed by the search for garbage, whatever runs
+        self._returned = Condition(self._lock)
+        self._waiting = 0  # threads that wait for views to be returned
         self._cut = cut
         self._position: object = None
-        self._number = 0  # of the present publication
-        self._open_views: Counter[int] = Counter()  # by the number of their publication; no zeros
+        self._present = _Readers()
+        self._earlier: set[_Readers] = set()  # none without a view
         self._closed = False
 
     def replace(self, cut: Cut, position: object) -> None:
         """Let views taken from now on read `cut`. Open ones keep theirs. Raises `StorageFailure` once it is closing."""
-        with self._changed:
+        with self._lock:
             if self._closed:
                 raise StorageFailure("the store is closed")
+            if self._present.views:
+                self._earlier.add(self._present)
+            self._present = _Readers()
             self._cut = cut
             self._position = position
-            self._number += 1
 
     def view(self) -> PublishedView:
         """A view of the published cut. Raises `StorageFailure` once the store is closing."""
-        with self._changed:
+        with self._lock:
             if self._closed:
                 raise StorageFailure("the store is closed")
-            self._open_views[self._number] += 1
-            return PublishedView(self._cut, self._position, partial(self._returned, self._number))
+            self._present.views += 1
+            return PublishedView(self._cut, self._position, self, self._present)
+
+    def take_back(self, readers: _Readers) -> None:
+        """A view is closed."""
+        with self._lock:
+            readers.views -= 1
+            if not readers.views:
+                self._earlier.discard(readers)
+                if self._waiting:
+                    self._returned.notify_all()
 
     def outlast_earlier_views(self, wait_seconds: float) -> bool:
         """Wait until every view of an earlier publication than the present one is closed; whether that came about."""
-        with self._changed:
-            present = self._number
-            return self._changed.wait_for(lambda: min(self._open_views, default=present) >= present, wait_seconds)
+        with self._lock:
+            earlier = tuple(self._earlier)
+            return self._wait_for(lambda: not any(one.views for one in earlier), wait_seconds)
 
     def close(self, wait_seconds: float) -> None:
         """Hand out no more views, wait for the open ones, and forget the cut. See `KeyValue.close`."""
-        with self._changed:
+        with self._lock:
             self._closed = True
-            if not self._changed.wait_for(lambda: not self._open_views, wait_seconds):
+            if not self._wait_for(lambda: not (self._present.views or self._earlier), wait_seconds):
                 raise StorageFailure("the store can't be closed while views are open")
             self._cut = _CLOSED
 
-    def _returned(self, number: int) -> None:
-        with self._changed:
-            self._open_views[number] -= 1
-            if not self._open_views[number]:
-                del self._open_views[number]
-            self._changed.notify_all()
+    def _wait_for(self, returned: Callable[[], bool], wait_seconds: float) -> bool:
+        self._waiting += 1
+        try:
+            return self._returned.wait_for(returned, wait_seconds)
+        finally:
+            self._waiting -= 1
 
 
 class PublishedView:
     """A `View` of one cut."""
 
-    __slots__ = ("_cut", "_returned", "position")
+    __slots__ = ("_cut", "_publication", "_readers", "get", "position")
 
-    def __init__(self, cut: Cut, position: object, returned: Callable[[], None]) -> None:
+    def __init__(self, cut: Cut, position: object, publication: Publication, readers: _Readers) -> None:
         self._cut = cut
-        self._returned = returned
+        self.get = cut.get
+        self._publication = publication
+        self._readers = readers
         self.position = position
-
-    def get(self, key: bytes) -> bytes | None:
-        """The value stored under `key`, or None."""
-        return self._cut.get(key)
 
     def scan(self, start: bytes, stop: bytes, *, reverse: bool = False) -> Iterator[Row]:
         """Rows with `start <= key < stop`; see `Reader.scan`."""
@@ -130,7 +148,8 @@ class PublishedView:
         """Give the view back; see `View.close`."""
         if self._cut is not _CLOSED:
             self._cut = _CLOSED
-            self._returned()
+            self.get = _CLOSED.get
+            self._publication.take_back(self._readers)
 
     def __enter__(self) -> Self:
         return self

@@ -152,12 +152,18 @@ def _checkpoint_event(partition: PartitionReader, subject_id: str, idempotency_k
 
 
 def _verify_history(partition: PartitionReader, receipt: Receipt) -> None:
-    """The current row is sound, and so is the revision that the receipt speaks of; mostly they are the same."""
+    """The current row is sound, and so is the revision that the receipt speaks of; mostly they are the same.
+
+    Then the event of the current row, its receipt and its key are those that were checked on the way to the receipt.
+    """
     match receipt:
         case RecordReceipt():
             record = partition.record(receipt.record_id)
             if record is None:
                 raise StorageInconsistency("the record of a receipt is missing")
+            if _is_record_of(record, receipt) and record.sequence == receipt.commit_sequence:
+                integrity.verify_record_rows(partition, record)
+                return
             integrity.verify_record(partition, record)
             if record.meta.revision != receipt.revision:
                 record = partition.record_revision(receipt.record_id, receipt.revision)
@@ -166,6 +172,9 @@ def _verify_history(partition: PartitionReader, receipt: Receipt) -> None:
             relation = partition.relation(receipt.relation_id)
             if relation is None:
                 raise StorageInconsistency("the relation of a receipt is missing")
+            if _is_relation_of(relation, receipt):
+                integrity.verify_relation_rows(partition, relation)
+                return
             integrity.verify_relation(partition, relation)
             if relation.relation.revision != receipt.revision:
                 relation = partition.relation_revision(receipt.relation_id, receipt.revision)

@@ -252,18 +252,21 @@ class RocksStore:
 
 
 @contextmanager
-def reading(directory: Path, *, open_seconds_max: float = OPEN_SECONDS_MAX) -> Iterator[PublishedView]:
+def reading(
+    directory: Path, *, shadow_in: Path | None = None, open_seconds_max: float = OPEN_SECONDS_MAX
+) -> Iterator[PublishedView]:
     """The rows of the store in `directory`, read without changing a byte there; for as long as the block runs.
 
     Others may read it at the same time, and nobody may open it. A torn end of its log is passed over as if it had been
-    cut off. Raises `StoreUnavailable` if the store is missing, in use, unreadable, or damaged such that it can't be
-    opened. Ends the process if the engine hangs for `open_seconds_max`.
+    cut off. What the engine writes all the same goes to a directory (`relatum.store.shadow`) in `shadow_in`, or among
+    the temporary files. Raises `StoreUnavailable` if the store is missing, in use, unreadable, or damaged such that it
+    can't be opened. Ends the process if the engine hangs for `open_seconds_max`.
     """
     require_store(directory)
     with ExitStack() as stack:
         lock = DirectoryLock.share(directory)
         stack.callback(lock.release)
-        shadow = stack.enter_context(shadowed(directory))
+        shadow = stack.enter_context(shadowed(directory, shadow_in))
         with watchdog(open_seconds_max):
             engine = _open_engine(directory, _options(create=False), files=shadow, access=_READER)
         stack.callback(engine.close)

@@ -52,11 +52,8 @@ def seal(key: bytes, body: bytes) -> bytes:
 
 def unseal(key: bytes, row: bytes) -> bytes:
     """The body of a stored row. Raises StorageInconsistency where the row is not what was written under `key`."""
-    if len(row) < _SEAL.size:
-        raise StorageInconsistency("a stored row is too short")
-    form, checksum = _SEAL.unpack_from(row)
     body = row[_SEAL.size :]
-    if form != FORMAT_BYTE or checksum != crc32(body, crc32(key)):
+    if row[: _SEAL.size] != _SEAL.pack(FORMAT_BYTE, crc32(body, crc32(key))):
         raise StorageInconsistency("a stored row does not match its checksum")
     return body
 

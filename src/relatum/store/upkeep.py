@@ -18,9 +18,10 @@ from threading import Event, Lock
 from time import monotonic
 from typing import Final, NamedTuple
 
+from relatum import failpoints
 from relatum.errors import StorageFailure, StoreUnavailable
 from relatum.store.ballast import Ballast
-from relatum.store.layout import BALLAST_NAME, ENGINE_NAME, IMAGES_NAME, WATERMARK_NAME
+from relatum.store.layout import BALLAST_NAME, ENGINE_NAME, IMAGES_NAME, RESTORING_NAME, WATERMARK_NAME
 from relatum.store.lock import DirectoryLock
 from relatum.store.rocks import RocksStore
 from relatum.store.rows import Position
@@ -97,6 +98,7 @@ class Upkeep:
         try:
             place.mkdir(parents=True)
             position = self._link(place / ENGINE_NAME)
+            failpoints.reach("image.linked")
             watermark = WatermarkFile.open(place / WATERMARK_NAME, create=True)
         except (OSError, StoreUnavailable) as error:
             raise StorageFailure("no image of the store can be made on its disk") from error
@@ -127,16 +129,18 @@ def clear_leftovers(directory: Path) -> None:
 
     Raises StoreUnavailable where another process has the store open.
     """
-    images = directory / IMAGES_NAME
-    if not images.exists() and not (directory / BALLAST_NAME).exists():
+    images, restoring = directory / IMAGES_NAME, directory / RESTORING_NAME
+    if not any(path.exists() for path in (images, restoring, directory / BALLAST_NAME)):
         return
     lock = DirectoryLock.acquire(directory / ENGINE_NAME)
     try:
         Ballast(directory).let_go()
         if images.exists():
             shutil.rmtree(images)
+        if restoring.exists():
+            restoring.rmdir()  # a restore that was interrupted when everything was in its place
     except OSError as error:
-        raise StoreUnavailable(f"can't remove {images}: {error.strerror}") from error
+        raise StoreUnavailable(f"can't remove {error.filename or images}: {error.strerror}") from error
     finally:
         lock.release()
 

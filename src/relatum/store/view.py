@@ -33,6 +33,8 @@ class LedgerView:
     A context manager; closing gives the cut back.
     """
 
+    __slots__ = ("_remembered", "_view", "now_millis", "store_key")
+
     def __init__(
         self, view: View, now_millis: int, store_key: bytes, remembered: CredentialMemory | None = None
     ) -> None:

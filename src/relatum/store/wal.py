@@ -11,10 +11,13 @@ from pathlib import Path
 from struct import Struct
 from typing import NamedTuple
 
-from relatum.store.log_format import LogScan, scan_records
+from relatum.store.log_format import Beginning, LogScan, scan_records
 
 _LOG_NAME = re.compile(r"\d+\.log")
 _BATCH = Struct("<QI")  # the number of its first row among all rows ever written, the number of its rows
+_OPEN_BITS = 24  # the low bytes of a number, three of eight
+_SETTLED_BYTES = 5
+_ANY_BATCH = re.compile(rb"[\x01\x02](?=.{7}\x00.{3}\x00)", re.DOTALL)  # the engine has 56 bits for a number
 
 
 class Batches(NamedTuple):
@@ -27,7 +30,8 @@ class Batches(NamedTuple):
 class _Numbering:
     """Numbers of the batches of one log, as they are met."""
 
-    def __init__(self) -> None:
+    def __init__(self, log_bytes: int) -> None:
+        self._log_bytes = log_bytes
         self.first: int | None = None
         self.following: int | None = None
 
@@ -42,11 +46,23 @@ class _Numbering:
         self.following = sequence + rows
         return True
 
+    def later(self) -> Beginning:
+        """How a batch begins that follows those that were met, whatever was lost between them.
+
+        Each row takes some bytes. So its number is greater than theirs by less than the log has bytes, which settles
+        the high bytes of the number; and no batch has 16 million rows, which settles the high byte of their count.
+        """
+        if self.following is None:
+            return _ANY_BATCH
+        high = range(self.following >> _OPEN_BITS, (self.following + self._log_bytes >> _OPEN_BITS) + 1)
+        numbers = b"|".join(re.escape(value.to_bytes(_SETTLED_BYTES, "little")) for value in high)
+        return re.compile(rb"[\x01\x02](?=.{3}(?:%b).{3}\x00)" % numbers, re.DOTALL)
+
 
 def scan_log(log: bytes) -> tuple[LogScan, Batches]:
     """Walk the records of a log up to its end or its first break, and judge what lies behind."""
-    numbering = _Numbering()
-    scan = scan_records(log, numbering.accept, beginning_bytes=_BATCH.size)
+    numbering = _Numbering(len(log))
+    scan = scan_records(log, numbering.accept, beginning_bytes=_BATCH.size, later=numbering.later)
     return scan, Batches(numbering.first, numbering.following)
 
 

@@ -5,7 +5,8 @@ watermark has lost acknowledged data, be it to a log that was cut short, emptied
 notices by itself.
 
 What always holds: two slots are written in turn, each in a sector of its own and with a checksum, so that a write torn
-by a power cut leaves the watermark before it. The file never grows, so syncing it costs one write and no metadata.
+by a power cut leaves the watermark before it. A new file says in one slot that nothing was answered yet, so that one
+without a mark is never taken for new. The file never grows, so syncing it costs one write and no metadata.
 """
 
 from __future__ import annotations
@@ -38,6 +39,10 @@ class Watermark(NamedTuple):
     head: bytes
 
 
+NOTHING_ANSWERED = Watermark(0, bytes(DIGEST_BYTES))
+"""What the watermark of a new store says."""
+
+
 class WatermarkFile:
     """The high watermark of one store, open for overwriting. For one thread."""
 
@@ -46,37 +51,33 @@ class WatermarkFile:
         self._failed = False
         stored = os.pread(descriptor, _FILE_BYTES, 0)
         self._whole = len(stored) == _FILE_BYTES
-        self._blank = [not any(stored[at : at + _SLOT_BYTES]) for at in _SLOT_OFFSETS]
         self._marks = [_decode(stored[at : at + _SLOT_BYTES]) for at in _SLOT_OFFSETS]
 
     @classmethod
     def open(cls, path: Path, *, create: bool) -> Self:
-        """Open the watermark at `path`; if it is missing and `create` is set, make one that holds nothing yet.
+        """Open the watermark at `path`; if it is missing and `create` is set, make one of a new store.
 
         Raises `StoreUnavailable` if it is missing or can't be opened.
         """
         try:
             if create and not path.exists():
-                _create(path)
+                make_watermark(path, NOTHING_ANSWERED)
             return cls(os.open(path, os.O_RDWR | os.O_CLOEXEC))
         except FileNotFoundError as error:
             raise StoreUnavailable(
                 f"the high watermark is missing: {path}. Without it nobody can tell whether acknowledged commands are "
-                "lost. Nothing has been changed; put it back, or restore a backup with: relatum restore"
+                "lost. Nothing has been changed; put it back, or restore a backup with: relatum restore. If you have "
+                "neither, see: relatum rebuild --help"
             ) from error
         except OSError as error:
             raise StoreUnavailable(f"can't open the high watermark {path}: {error.strerror}") from error
 
-    def read(self) -> Watermark | None:
-        """The newest valid watermark; None if none has ever been written.
-
-        Raises `StorageInconsistency` if one has been written and no slot can be trusted.
-        """
+    def read(self) -> Watermark:
+        """The newest valid watermark. Raises `StorageInconsistency` if no slot can be trusted."""
         marks = [mark for mark in self._marks if mark is not None]
-        # One blank slot beside a bad one is no damage: a power cut tore the very first write.
-        if not self._whole or not (marks or any(self._blank)):
+        if not self._whole or not marks:
             raise StorageInconsistency("the high watermark is damaged")
-        return max(marks, default=None)
+        return max(marks)
 
     def write(self, position: int, head: bytes) -> None:
         """Raise the watermark to `position`, durable on return. Other threads run while the disk is waited for.
@@ -84,11 +85,11 @@ class WatermarkFile:
         Raises ValueError if it would not rise, and `StorageFailure` if the disk fails, now or ever before.
         """
         newest = self.read()
-        if newest is not None and position <= newest.position:
+        if position <= newest.position:
             raise ValueError("a watermark only rises")
         if len(head) != DIGEST_BYTES:
             raise ValueError("a head is a digest of 32 bytes")
-        slot = 1 if newest is not None and newest == self._marks[0] else 0  # never the one that holds the newest
+        slot = 1 if newest == self._marks[0] else 0  # never the one that holds the newest
         self._overwrite(_SLOT_OFFSETS[slot], _encode(position, head))
         self._marks[slot] = Watermark(position, head)
 
@@ -110,8 +111,8 @@ class WatermarkFile:
             raise StorageFailure("the high watermark can't be written") from error
 
 
-def read_watermark(path: Path) -> Watermark | None:
-    """The newest watermark of a file that may not be writable; None if none has ever been written.
+def read_watermark(path: Path) -> Watermark:
+    """The newest watermark of a file that may not be writable.
 
     Raises `StorageInconsistency` as `WatermarkFile.read` does, and OSError.
     """
@@ -122,13 +123,21 @@ def read_watermark(path: Path) -> Watermark | None:
         file.close()
 
 
-def _create(path: Path) -> None:
-    """Make an empty watermark of full size; a power cut leaves a whole one or none."""
+def make_watermark(path: Path, mark: Watermark) -> None:
+    """Put a watermark at `path` that says `mark`, in the place of whatever lies there. Raises OSError.
+
+    It has its full size; a power cut leaves all of it or nothing.
+    """
     new = path.with_name(f"{path.name}.new")
-    write_durably(new, bytes(_FILE_BYTES))
+    write_durably(new, file_of(mark))
     failpoints.reach("make.watermark")
     new.replace(path)
     sync_directory(path.parent)
+
+
+def file_of(mark: Watermark) -> bytes:
+    """The bytes of a new file that says `mark`."""
+    return _encode(*mark).ljust(_FILE_BYTES, b"\0")
 
 
 def _encode(position: int, head: bytes) -> bytes:

@@ -119,11 +119,11 @@ def _check_watermark(view: Reader, path: Path, findings: Findings) -> None:
         return
     except OSError as error:
         raise StoreUnavailable(f"can't read {path}: {error.strerror}") from error
-    if mark is not None and mark.position > position.position:
+    if mark.position > position.position:
         findings.add(
             WATERMARK,
             f"acknowledged commands are lost: the store had come to position {mark.position}, found is "
             f"{position.position}",
         )
-    elif mark is not None and mark.position == position.position and mark.head != position.digest:
+    elif mark.position == position.position and mark.head != position.digest:
         findings.add(WATERMARK, "the history is not the one that was acknowledged")

@@ -3,20 +3,19 @@
 What lives here: `Scratch`, and the comparison of what it holds with what is stored, row by row. This is slow and takes
 room on disk, so it is done only where something is known to differ, to find out what; and to repair it.
 
-What always holds: the scratch store lies in a temporary directory (that of `TMPDIR`) and goes when the block ends;
-memory is bounded.
+What always holds: the scratch store lies among the temporary files (`TMPDIR`) and goes when the block ends, at the
+latest when the next one is made; memory is bounded.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
 from relatum.core.ids import Partition
 from relatum.errors import StorageInconsistency
+from relatum.store.ephemeral import ephemeral_directory
 from relatum.store.kv import KeyValue, Reader
 from relatum.store.overlay import Overlay
 from relatum.store.partition import PartitionReader
@@ -24,6 +23,7 @@ from relatum.store.projection.rebuild import apply_event, payload_of
 from relatum.store.projection.staging import Staging
 from relatum.store.rocks import RocksStore
 
+SCRATCH_PREFIX: Final = "relatum-scratch-"
 _STAGED_ROWS_MAX: Final = 20_000
 
 
@@ -38,8 +38,8 @@ class Difference(NamedTuple):
 @contextmanager
 def scratch_store() -> Iterator[RocksStore]:
     """An empty store for as long as the block runs."""
-    with TemporaryDirectory(prefix="relatum-scratch-") as name:
-        store = RocksStore.open(Path(name), create=True)
+    with ephemeral_directory(SCRATCH_PREFIX) as directory:
+        store = RocksStore.open(directory, create=True)
         try:
             yield store
         finally:

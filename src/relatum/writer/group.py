@@ -265,3 +265,10 @@ def look_up(partition: PartitionReader, submission: MemorySubmission) -> Receipt
     return replay.look_up(
         partition, family, submission.author.subject_id, submission.idempotency_key, submission.command_digest
     )
+
+
+def is_known(partition: PartitionReader, submission: MemorySubmission) -> bool:
+    """Whether a command's key leads anywhere: enough for who asks before the writer does, which looks at all of it."""
+    family = _FAMILIES[type(submission)]
+    key = partition.keys.receipt(family, submission.author.subject_id, submission.idempotency_key)
+    return partition.body(key) is not None

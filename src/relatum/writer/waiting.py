@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from relatum.errors import Failure, Refusal, WritesRefused
 from relatum.writer.committer import Committer
-from relatum.writer.submission import Outcome, Submission, Ticket
+from relatum.writer.submission import Outcome, Submission
 
 T = TypeVar("T")
 
@@ -28,16 +30,47 @@ async def decided_async(committer: Committer, submissions: Sequence[Submission])
     """`decided` for an event loop."""
     loop = asyncio.get_running_loop()
     answered: asyncio.Future[list[Outcome]] = loop.create_future()
-
-    def resolve(outcomes: list[Outcome]) -> None:
-        if not answered.done():  # the client may have gone
-            answered.set_result(outcomes)
-
-    def tell(ticket: Ticket) -> None:
-        loop.call_soon_threadsafe(resolve, ticket.outcomes)
-
-    committer.submit(submissions, tell)
+    mailbox = mailbox_of(loop)
+    committer.submit(submissions, lambda ticket: mailbox.put(answered, ticket.outcomes))
     return _certain(await answered)
+
+
+class _Mailbox:
+    """What waiters of one event loop are to be told. It wakes the loop once for all that has come by then."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self._letters: deque[tuple[asyncio.Future[list[Outcome]], list[Outcome]]] = deque()
+        self._announced = False
+
+    def put(self, waiter: asyncio.Future[list[Outcome]], outcomes: list[Outcome]) -> None:
+        """From any thread."""
+        self._letters.append((waiter, outcomes))
+        if not self._announced:
+            self._announced = True
+            self.loop.call_soon_threadsafe(self._deliver)
+
+    def _deliver(self) -> None:
+        self._announced = False  # IMPORTANT: first; whatever is put from now on announces itself again
+        while self._letters:
+            waiter, outcomes = self._letters.popleft()
+            if not waiter.done():  # the client may have gone
+                waiter.set_result(outcomes)
+
+
+class _OfThread(threading.local):
+    mailbox: _Mailbox | None = None
+
+
+_HERE: Final = _OfThread()
+
+
+def mailbox_of(loop: asyncio.AbstractEventLoop) -> _Mailbox:
+    """The mailbox of the loop that runs in this thread."""
+    mailbox = _HERE.mailbox
+    if mailbox is None or mailbox.loop is not loop:
+        mailbox = _HERE.mailbox = _Mailbox(loop)
+    return mailbox
 
 
 def only(outcomes: list[Outcome], kind: type[T]) -> T | Refusal:

@@ -27,6 +27,7 @@ from relatum.core.commands import (
     UnarchiveRecord,
     UnpinRecord,
 )
+from relatum.core.ids import Partition
 from relatum.core.receipts import Receipt
 from relatum.core.wire import Closed
 from relatum.errors import Code, Failure, Refusal, invalid
@@ -35,6 +36,8 @@ from relatum.http.services import Call, Scoped, partition_of
 from relatum.ledger import MemoryOperation
 from relatum.limits import COMMAND_BATCH_MAX
 from relatum.writer.submission import MemorySubmission
+
+_FOLLOWED_BY_THE_INDEX: Final = (SaveRecord, DeleteRecord)
 
 EITHER: Final = Meta(extra_json_schema={"oneOf": [{"required": ["receipt"]}, {"required": ["error"]}]})
 """The schema of a result: a receipt, with whatever goes with it, or an error; never both or neither."""
@@ -84,7 +87,10 @@ class ItemError(Closed, frozen=True, kw_only=True):
 
 async def submit(call: Call[Scoped], item: Item) -> Receipt | Refusal:
     """The outcome of one command; raises the failure that leaves it unknown."""
-    [outcome] = await _submit_all(call, [item])
+    if isinstance(item.operation, _FOLLOWED_BY_THE_INDEX):
+        [outcome] = await _submit_all(call, [item])
+    else:
+        [outcome] = await call.ledger.submit_async([_submission(call, partition_of(call), item)])
     if isinstance(outcome, Failure):
         raise outcome
     return outcome
@@ -99,17 +105,21 @@ async def submit_batch(call: Call[Scoped], items: tuple[Item, ...]) -> list[Rece
 
 async def _submit_all(call: Call[Scoped], items: Iterable[Item]) -> list[Receipt | Refusal | Failure]:
     """The outcomes of commands in order. A save is compared with all that came before it, so it is sent by itself."""
-    ledger, partition, author = call.ledger, partition_of(call), call.credential.author
-    submissions = [ledger.command(partition, author, item.idempotency_key, item.operation) for item in items]
+    ledger, partition = call.ledger, partition_of(call)
+    submissions = [_submission(call, partition, item) for item in items]
     outcomes: list[Receipt | Refusal | Failure] = []
     for saves, group in groupby(submissions, lambda one: isinstance(one.operation, SaveRecord)):
         if saves:
             outcomes += [await _save(call, one) for one in group]
         else:
             outcomes += await ledger.submit_async(list(group))
-    if any(isinstance(one.operation, SaveRecord | DeleteRecord) for one in submissions):
+    if any(isinstance(one.operation, _FOLLOWED_BY_THE_INDEX) for one in submissions):
         await call.services.in_thread(partial(ledger.judgments.keep_in_step, partition))
     return outcomes
+
+
+def _submission(call: Call[Scoped], partition: Partition, item: Item) -> MemorySubmission:
+    return call.ledger.command(partition, call.credential.author, item.idempotency_key, item.operation)
 
 
 async def _save(call: Call[Scoped], submission: MemorySubmission) -> Receipt | Refusal | Failure:

@@ -17,8 +17,8 @@ from signal import SIG_IGN, SIGINT, SIGTERM, signal
 from time import monotonic
 from typing import Generic, NamedTuple, TypeVar
 
+from crash_tests.kernel import die_with_parent, take_own_mounts
 from crash_tests.part import Unavailable
-from crash_tests.power.kernel import die_with_parent, take_own_mounts
 from crash_tests.violation import Violation
 
 TaskT = TypeVar("TaskT")

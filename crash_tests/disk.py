@@ -9,8 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Literal, Self
 
+from crash_tests.kernel import attach_loop, mount, shut_down, unmount
 from crash_tests.part import Unavailable
-from crash_tests.power.kernel import attach_loop, mount, shut_down, unmount
 from relatum.limits import MIB
 
 Kind = Literal["ext4", "xfs"]

@@ -1,0 +1,107 @@
+"""What an operator waits for: a verification, a backup, and a start after the server was killed.
+
+Floors, in the same rounds: a plain scan of the same store with its checksums, a plain copy of its files that is synced,
+and a start on a store that is as good as empty.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Final
+
+from relatum.backup import making
+from relatum.backup.copying import sync_tree
+from relatum.bench.desk import BATCH, BATCH_CONNECTIONS, Desk, served_desk
+from relatum.bench.load.generator import MeasurementFailed
+from relatum.bench.processes import serving
+from relatum.bench.series import Samples, Series, Setting
+from relatum.bench.stage import Stage
+from relatum.clock import SystemClock
+from relatum.store import layout, rows
+from relatum.store.rocks import reading
+from relatum.verify.directory import verify_directory
+
+BEYOND_EVERY_KEY: Final = b"\xff" * 64
+WRITTEN_BEFORE_A_KILL: Final = 2 * BATCH
+
+
+def measure(setting: Setting) -> Iterator[Series]:
+    """Seconds."""
+    relations = setting.relations or setting.sized(4_000, 20_000)
+    setting.progress(f"upkeep: a store of {relations:,} relations")
+    empty, full = (Stage.make(setting.directory(name)) for name in ("upkeep-empty", "upkeep"))
+    with served_desk(full) as made:
+        made.relate(relations)
+    samples = Samples()
+    samples.add("upkeep/relations", "relations", relations)
+    for number in setting.each_round("upkeep"):
+        _upkeep(samples, full.directory, setting.scratch)
+        _starts(samples, empty, full, number)
+    yield from samples.series()
+
+
+def _upkeep(samples: Samples, store: Path, scratch: Path) -> None:
+    samples.add("upkeep/floor/scan", "s", _seconds(lambda: _scan(store)))
+    samples.add("upkeep/verify", "s", _seconds(lambda: _verify(store)), floor="upkeep/floor/scan")
+    with TemporaryDirectory(dir=scratch) as name:
+        samples.add("upkeep/floor/copy", "s", _seconds(lambda: _copy(store, Path(name) / "copy")))
+        seconds = _seconds(lambda: _back_up(store, Path(name) / "backup"))
+        samples.add("upkeep/backup", "s", seconds, floor="upkeep/floor/copy")
+
+
+def _seconds(work: Callable[[], None]) -> float:
+    started = perf_counter()
+    work()
+    return perf_counter() - started
+
+
+def _scan(store: Path) -> None:
+    with reading(store / layout.ENGINE_NAME) as view:
+        for key, row in view.scan(b"", BEYOND_EVERY_KEY):
+            rows.unseal(key, row)
+
+
+def _verify(store: Path) -> None:
+    if not verify_directory(store).clean:
+        raise MeasurementFailed("the store of the benchmark is not sound")
+
+
+def _copy(store: Path, place: Path) -> None:
+    shutil.copytree(store, place, copy_function=_copy_file)
+    sync_tree(place)
+
+
+def _copy_file(source: str, destination: str) -> None:
+    shutil.copyfile(source, destination)
+    with Path(destination).open("rb") as copied:
+        os.fsync(copied.fileno())
+
+
+def _back_up(store: Path, place: Path) -> None:
+    with making.local_source(store) as source:
+        files = making.copy(source, place)
+        contents = source.contents
+    making.seal(place, contents, files, SystemClock().millis())
+
+
+# Starts
+
+
+def _starts(samples: Samples, empty: Stage, full: Stage, number: int) -> None:
+    """Both stores are written to, killed with what was written still in the log, and started again."""
+    for stage, name, floor in ((empty, "floor/start", ""), (full, "start", "upkeep/floor/start")):
+        with served_desk(stage, keys=f"before-kill-{number}") as made:
+            _write_and_kill(made)
+        started = perf_counter()
+        with serving(stage.directory):
+            samples.add(f"upkeep/{name}", "s", perf_counter() - started, floor=floor)
+
+
+def _write_and_kill(made: Desk) -> None:
+    made.load(made.batches(WRITTEN_BEFORE_A_KILL // BATCH, BATCH), BATCH_CONNECTIONS)
+    made.served.kill()

@@ -1,0 +1,54 @@
+"""Commits of one peer between two marks, to be run under strace.
+
+    strace -f -e trace=... python -m tests.bench.syncing KEY COMMITS DIRECTORY SEED
+
+The marks are calls of getsid, which nothing else makes; what lies between them in the trace belongs to the commits.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import msgspec
+
+from relatum.bench.peers import available, product
+from relatum.bench.peers.commands import Commands
+from relatum.bench.peers.peer import Peer
+from relatum.bench.peers.seed import Seed
+
+
+def main() -> None:
+    """Commits one command after another."""
+    key, commits, directory, seed_file = sys.argv[1:]
+    peer, seed = started(key, Path(directory), Path(seed_file))
+    try:
+        commands, client = Commands(seed, 0), peer.client()
+        client.commit([commands.next()])
+        os.getsid(0)
+        for _ in range(int(commits)):
+            client.commit([commands.next()])
+        os.getsid(0)
+        client.close()
+    finally:
+        peer.stop()
+
+
+def started(key: str, directory: Path, seed_file: Path) -> tuple[Peer, Seed]:
+    """A peer with a seed: the product's is made here."""
+    if key == "relatum":
+        ours = product.Peer()
+        ours.start(directory)
+        seed = ours.plant(partitions=1, records=8)
+        ours.load(seed)
+        return ours, seed
+    peer = available().peers[key]()
+    seed = msgspec.msgpack.decode(seed_file.read_bytes(), type=Seed)
+    peer.start(directory)
+    peer.load(seed)
+    return peer, seed
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""Each part measures everything it is there for, at a size at which its figures mean nothing."""
+
+from __future__ import annotations
+
+from math import isfinite
+from pathlib import Path
+
+import pytest
+
+from relatum.bench.run import PARTS, run
+from relatum.bench.series import Series
+from relatum.bench.targets import TARGETS
+
+pytestmark = pytest.mark.slow
+
+OWN_PARTS = tuple(name for name in PARTS if name != "peers")
+
+ROWS = {
+    "floors": [
+        *(f"floors/write/{group}/{what}" for what in ("rows", "bytes") for group in (1, 16, 64, 256)),
+        *(f"floors/write/{group}/{what}" for group in (1, 16, 64, 256) for what in ("rate", "p50")),
+        *(f"floors/echo/{what}" for what in ("command/64/rate", "command/64/p50", "read/32/rate", "read/32/p50")),
+    ],
+    "engine": [
+        *(f"engine/floor/write/{group}/{what}" for group in (1, 64) for what in ("rate", "cost")),
+        "engine/grouped/64/rate",
+        "engine/grouped/64/cost",
+        *(f"engine/{kind}/{clients}/rate" for kind in ("threads", "tasks") for clients in (1, 16, 64)),
+    ],
+    "commands": [
+        *(f"commands/floor/write/{group}/rate" for group in (1, 16, 64, 256)),
+        "commands/floor/write/1/p50",
+        *(f"commands/floor/echo/{what}" for what in ("rate", "p99", "cost", "load")),
+        *(
+            f"commands/single/{connections}/{what}"
+            for connections in (1, 16, 64, 256)
+            for what in ("rate", "p50", "p99", "syncs", "cost", "server", "load")
+        ),
+        *(f"commands/replay/{what}" for what in ("rate", "p99", "cost", "syncs")),
+        *(f"commands/batch/{size}/{what}" for size in (1, 16, 64, 256) for what in ("rate", "cost", "p99")),
+    ],
+    "reads": [
+        "reads/floor/echo/rate",
+        "reads/floor/echo/p50",
+        "reads/floor/echo/cost",
+        *(
+            f"reads/{kind}/{what}"
+            for kind in ("read", "inspect", "revision")
+            for what in ("rate", "p50", "p99", "cost", "load")
+        ),
+    ],
+    "graph": [
+        "graph/hub/large/relations",
+        *(f"graph/{walk}/p50" for walk in ("chain", "two-hop", "hub/small", "hub/large", "two-hop/http")),
+        "graph/two-hop/http/p99",
+        "graph/hub/http/rate",
+        "graph/hub/http/stall",
+        "graph/idle/stall",
+    ],
+    "feed": ["feed/floor/echo/rate", "feed/paging/rate", "feed/stream/p50", "feed/stream/p99"],
+    "upkeep": [
+        "upkeep/relations",
+        *(f"upkeep/{what}" for what in ("floor/scan", "verify", "floor/copy", "backup", "floor/start", "start")),
+    ],
+    "mixed": [f"mixed/64/{what}" for what in ("rate", "p50", "p99", "load", "stall")],
+    "growth": [
+        *(
+            f"{store}/{what}"
+            for store in ("growth/base", "growth")
+            for what in ("relations", "loading/rate", "loading/resident", "disk", "rate", "p99")
+        ),
+        "growth/loading/resident/half",
+        "growth/loading/resident/end",
+    ],
+}
+
+
+@pytest.fixture(scope="module", params=OWN_PARTS)
+def part(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[Series]]:
+    """A part's name and what it found. Nothing of it is left in its scratch directory."""
+    scratch: Path = tmp_path_factory.mktemp("scratch")
+    told: list[str] = []
+    made = run([request.param], "tiny", progress=told.append, scratch=scratch)
+    assert told, "whoever watches is told of something"
+    assert [] == list(scratch.iterdir())
+    return request.param, made.series
+
+
+def test_a_part_yields_all_its_rows(part: tuple[str, list[Series]]) -> None:
+    name, found = part
+    assert sorted(ROWS[name]) == sorted(one.name for one in found)
+
+
+def test_every_sample_is_a_number_with_a_unit(part: tuple[str, list[Series]]) -> None:
+    _, found = part
+    for one in found:
+        assert one.samples, one.name
+        assert all(map(isfinite, one.samples)), one.name
+        assert one.unit, one.name
+
+
+def test_the_floor_of_a_series_is_a_series_of_the_same_part_and_unit(part: tuple[str, list[Series]]) -> None:
+    _, found = part
+    units = {one.name: one.unit.removeprefix("commands").removeprefix("requests") for one in found}
+    for one in found:
+        if one.floor:
+            assert units[one.name] == units[one.floor], one.name
+
+
+def test_what_the_targets_name_is_measured(part: tuple[str, list[Series]]) -> None:
+    name, found = part
+    names = {one.name for one in found}
+    for target in TARGETS:
+        if target.product.startswith(f"{name}/"):
+            assert {one for one in (target.product, target.floor, target.given) if one} <= names, target.what
+
+
+def test_every_target_belongs_to_a_part() -> None:
+    assert {target.product.partition("/")[0] for target in TARGETS} <= {*ROWS, "peers"}
