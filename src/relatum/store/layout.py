@@ -7,8 +7,9 @@
     DIRECTORY/restoring   what is to become a store, and was not verified yet; there is none beside it
     DIRECTORY/relatum-shadow-…   through which an opening looks at the store before it may change it
 
-The first two are the store, and belong together; backups hold them alone. Ballast and images come and go with the
-process that has it open. What else lies there belongs to layers above: the search index and the mined edges.
+The first two are the store, and belong together; backups hold them alone. The others come and go with the process that
+has it open, and hold no rows of their own: what a killed one leaves of them, the next opening removes. The search index
+and the mined edges, which lie there too, belong to layers above.
 """
 
 from __future__ import annotations
