@@ -58,7 +58,7 @@ from relatum.writer.submission import (
     RelationSubmission,
     Restoration,
 )
-from relatum.writer.waiting import decided, decided_async, only
+from relatum.writer.waiting import decided, decided_async, merged, only
 
 MemoryOperation = RecordOperation | RelationOperation | LinkOperation
 Readiness = Literal["ready", "poisoned", "draining"]
@@ -236,12 +236,12 @@ class Ledger(CompanyCommands):
     def submit_all(self, submissions: Sequence[MemorySubmission]) -> list[Receipt | Refusal | Failure]:
         """Decides commands in order as if sent one after another; a failure of one stands in its place."""
         known, fresh = self._known(submissions)
-        return _merged(known, decided(self._committer, fresh) if fresh else [])
+        return merged(known, decided(self._committer, fresh) if fresh else [])
 
     async def submit_async(self, submissions: Sequence[MemorySubmission]) -> list[Receipt | Refusal | Failure]:
         """`submit_all` for an event loop."""
         known, fresh = self._known(submissions)
-        return _merged(known, await decided_async(self._committer, fresh) if fresh else [])
+        return merged(known, await decided_async(self._committer, fresh) if fresh else [])
 
     def _known(
         self, submissions: Sequence[MemorySubmission]
@@ -388,18 +388,6 @@ class Ledger(CompanyCommands):
         failpoints.reach("close.drained")
         self._database.close()
         failpoints.reach("close.closed")
-
-
-def _merged(
-    known: list[Receipt | Refusal | Failure | None], decided: list[Outcome]
-) -> list[Receipt | Refusal | Failure]:
-    rest = iter(decided)
-    merged: list[Receipt | Refusal | Failure] = []
-    for outcome in known:
-        one = next(rest) if outcome is None else outcome
-        assert isinstance(one, Receipt | Refusal | Failure)
-        merged.append(one)
-    return merged
 
 
 def _tip(outcomes: list[Outcome]) -> JournalHead:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import Final, TypeVar
 
+from relatum.core.receipts import Receipt
 from relatum.errors import Failure, Refusal, WritesRefused
 from relatum.writer.committer import Committer
 from relatum.writer.submission import Outcome, Submission
@@ -71,6 +72,19 @@ def mailbox_of(loop: asyncio.AbstractEventLoop) -> _Mailbox:
     if mailbox is None or mailbox.loop is not loop:
         mailbox = _HERE.mailbox = _Mailbox(loop)
     return mailbox
+
+
+def merged(
+    known: Sequence[Receipt | Refusal | Failure | None], fresh: Sequence[Outcome]
+) -> list[Receipt | Refusal | Failure]:
+    """What was known of some commands, with the outcomes of the others in the places between."""
+    rest = iter(fresh)
+    found: list[Receipt | Refusal | Failure] = []
+    for outcome in known:
+        one = next(rest) if outcome is None else outcome
+        assert isinstance(one, Receipt | Refusal | Failure)
+        found.append(one)
+    return found
 
 
 def only(outcomes: list[Outcome], kind: type[T]) -> T | Refusal:
