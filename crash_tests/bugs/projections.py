@@ -50,7 +50,7 @@ def put_first_revision_only(staging: Staging, key: bytes, body: bytes) -> None:
         _put(staging, key, body)
 
 
-def free_nothing(staging: Staging, record_id: str, revision: int) -> None:
+def free_nothing(staging: Staging, record_id: str) -> None:
     """A deleted or revised record keeps its topic slot."""
 
 
@@ -87,7 +87,7 @@ BUGS = (
     Bug(
         name="topic-slot-kept",
         help="a topic slot is not freed",
-        patches=(Patch(apply, "_free_topic", free_nothing),),
+        patches=(Patch(apply, "free_topic", free_nothing),),
     ),
     Bug(
         name="payload-kept",

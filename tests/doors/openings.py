@@ -7,8 +7,9 @@ are inconsistent; there is no third thing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple, Self, get_args
 
+from relatum.core.candidates import Status
 from relatum.core.ids import Ref, uuid_text
 from relatum.core.streams import RECORDS, RELATIONS, Stream
 from relatum.reads import company
@@ -150,6 +151,53 @@ class _Cut:
         self.close()
 
 
+def _standing(reader: PartitionReader, rest: bytes) -> object:
+    return reader.standing(_id(rest)), list(reader.standings())
+
+
+def _replaced(reader: PartitionReader, rest: bytes) -> object:
+    return list(reader.replaces(_id(rest))), list(reader.supersessions())
+
+
+def _candidates(reader: PartitionReader, _: bytes) -> object:
+    statuses: tuple[Status, ...] = get_args(Status)
+    return [list(reader.candidates(status)) for status in statuses]
+
+
+def _candidate_pair(reader: PartitionReader, rest: bytes) -> object:
+    return reader.pending_between(_id(rest), _id(rest, 16)), list(reader.pending_pairs())
+
+
+def _verdict_end(reader: PartitionReader, rest: bytes) -> object:
+    return list(reader.verdict_ends(_id(rest), Table(rest[16])))
+
+
+def _link(reader: PartitionReader, rest: bytes) -> object:
+    one_id, other_id = _id(rest), _id(rest, 16)
+    return reader.link_between(one_id, other_id), reader.links_of(one_id), list(reader.all_links())
+
+
+JUDGED_OPENINGS: Final[dict[Table, Opening]] = {
+    Table.STANDING: _standing,
+    Table.PINNED: lambda reader, _: reader.pinned(),
+    Table.REPLACED: _replaced,
+    Table.CANDIDATE: lambda reader, rest: reader.candidate(_id(rest)),
+    Table.CANDIDATE_STATUS: _candidates,
+    Table.CANDIDATE_PAIR: _candidate_pair,
+    Table.CANDIDATE_END: lambda reader, rest: list(reader.candidate_ends(_id(rest))),
+    Table.VERDICT: lambda reader, rest: reader.verdict(_id(rest)),
+    Table.VERDICT_PAIR: lambda reader, rest: reader.verdict_between(_id(rest), _id(rest, 16)),
+    Table.VERDICT_END: _verdict_end,
+    Table.WORDS: lambda reader, rest: reader.words(_u64(rest, 0)),
+    Table.SWEPT: lambda reader, rest: reader.swept(_id(rest)),
+    Table.LINK: _link,
+    Table.SUSPICION: lambda reader, rest: reader.suspicion(_id(rest), _id(rest, 16)),
+    Table.PROMOTED: lambda reader, rest: reader.promoted_on(rest.decode()),
+    Table.FACT: lambda reader, _: list(reader.all_facts()),
+}
+"""Of what judgments, links, promotions and facts leave."""
+
+
 def _unpacked(table: Table, unpack: Callable[[bytes], object]) -> Opening:
     """For a row of few fields that no read returns as it is."""
 
@@ -184,6 +232,16 @@ PARTITION_DECODERS: Final[dict[Table, tuple[Decoder, ...]]] = {
     Table.TOPIC: (Decoder(rows.unpack_uuid),),
     Table.CREDENTIAL: (Decoder(rows.CREDENTIAL.decode),),
     Table.CHECKPOINT: (Decoder(rows.CHECKPOINT.decode),),
+    Table.STANDING: (Decoder(rows.STANDING.decode),),
+    Table.REPLACED: (Decoder(rows.unpack_replaced),),
+    Table.CANDIDATE: (Decoder(rows.CANDIDATE.decode),),
+    Table.CANDIDATE_END: (Decoder(rows.unpack_candidate_end),),
+    Table.VERDICT: (Decoder(rows.VERDICT.decode),),
+    Table.VERDICT_END: (Decoder(rows.unpack_verdict_end),),
+    Table.WORDS: (Decoder(rows.WORDS.decode),),
+    Table.LINK: (Decoder(rows.LINK.decode),),
+    Table.SUSPICION: (Decoder(rows.SUSPICION.decode),),
+    Table.PROMOTED: (Decoder(rows.PROMOTED.decode),),
 }
 """By a table that has such bodies. An opening may look at a digest first; these do not."""
 
@@ -220,6 +278,7 @@ PARTITION_OPENINGS: Final[dict[Table, Opening]] = {
     Table.CHECKPOINT: _stored_checkpoint(Table.CHECKPOINT),
     Table.CHECKPOINT_REVISION: _stored_checkpoint(Table.CHECKPOINT_REVISION),
     Table.RECEIPT_WITNESS: _unpacked(Table.RECEIPT_WITNESS, rows.unpack_u64),
+    **JUDGED_OPENINGS,
 }
 
 StoreOpening = Callable[[Reader, bytes], object]
@@ -230,10 +289,14 @@ def _workspace(reader: Reader, rest: bytes) -> object:
     return company.workspaces(view, COMPANY, None, None), company.enter(view, COMPANY, rest[-32:].hex())
 
 
+def _company(reader: Reader, rest: bytes) -> object:
+    return company_exists(reader, COMPANY), _store_body(reader, keys.company(COMPANY)[: -len(rest)] + rest)
+
+
 STORE_OPENINGS: Final[dict[StoreTable, StoreOpening]] = {
     StoreTable.FORMAT: lambda reader, _: rows.FORMAT.decode(_store_body(reader, keys.FORMAT)),
     StoreTable.POSITION: lambda reader, _: rows.POSITION.decode(_store_body(reader, keys.POSITION)),
-    StoreTable.COMPANY: lambda reader, _: company_exists(reader, COMPANY),
+    StoreTable.COMPANY: _company,
     StoreTable.CREDENTIAL_COMPANY: lambda reader, rest: _view(reader).credential(_id(rest)),
     StoreTable.WORKSPACE: _workspace,
 }

@@ -68,6 +68,7 @@ def test_a_body_that_is_the_beginning_of_something_endless_is_a_value_or_inconsi
 STRUCTURED: list[AnyTable] = [
     *(Table.HEAD, Table.PARTITION, Table.EVENT, Table.RECORD, Table.RECORD_REVISION, Table.PAYLOAD, Table.RELATION),
     *(Table.RELATION_REVISION, Table.JOURNAL, Table.CREDENTIAL, Table.CHECKPOINT, Table.CHECKPOINT_REVISION),
+    *(Table.STANDING, Table.CANDIDATE, Table.VERDICT, Table.WORDS, Table.LINK, Table.SUSPICION),
     *(StoreTable.FORMAT, StoreTable.POSITION, StoreTable.WORKSPACE),
 ]
 """Tables whose bodies are MessagePack."""

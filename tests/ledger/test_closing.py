@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from relatum.clock import ManualClock
+from relatum.core import digests
 from relatum.core.receipts import RecordReceipt
 from relatum.errors import StorageFailure, StoreUnavailable, WritesRefused
 from relatum.ledger import Ledger
@@ -103,12 +104,16 @@ def test_a_directory_without_a_ledger_is_refused_and_left_alone(tmp_path: Path) 
     assert [] == list(tmp_path.iterdir())
 
 
-def test_a_ledger_that_is_refused_for_its_mined_edges_lets_go_of_its_directory(tmp_path: Path) -> None:
+def test_a_ledger_whose_mined_edges_are_damaged_is_as_good_as_ever_but_for_them(tmp_path: Path) -> None:
     Ledger.open(tmp_path, create=True).close()
     edges = tmp_path / "derived.sqlite"
     edges.write_bytes(b"nothing that SQLite knows" * 1_000)
-    with pytest.raises(StoreUnavailable, match="mine again"):
-        Ledger.open(tmp_path)
+    with Ledger.open(tmp_path) as ledger:
+        desk = Desk(ledger)
+        desk.create()
+        for _ in range(2):
+            with pytest.raises(StorageFailure, match="mine again"):
+                ledger.derived.count(digests.workspace_id(desk.partition))
     edges.unlink()
     with Ledger.open(tmp_path) as ledger:
-        Desk(ledger).create()
+        assert 0 == ledger.derived.count(digests.workspace_id(Desk(ledger).partition))

@@ -93,7 +93,12 @@ def link_command_digest(operation: LinkOperation) -> str:
 
 def words_digest(words: Words) -> bytes:
     """Salted digest of what a verdict says in words."""
-    return _digest(b"words", encode(words))
+    return stored_words_digest(encode(words))
+
+
+def stored_words_digest(canonical: bytes) -> bytes:
+    """The same of the canonical bytes that they are stored as."""
+    return _digest(b"words", canonical)
 
 
 def judgment_command_digest(operation: JudgmentOperation, store_key: bytes) -> str:

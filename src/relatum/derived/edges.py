@@ -11,12 +11,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
+from typing import Any
 
 from relatum.core.ids import uuid_bytes, uuid_text
 from relatum.core.kinds import REGISTRY
 from relatum.core.mined import MinedEdge
 from relatum.core.promotions import MiningRun
-from relatum.errors import StorageFailure, StoreUnavailable
+from relatum.errors import StorageFailure
 from relatum.limits import DERIVED_EDGES_MAX
 
 FILE_NAME = "derived.sqlite"
@@ -44,24 +45,31 @@ class DerivedEdges:
     """The mined edges of one store. Any thread may use it; one at a time does."""
 
     def __init__(self, path: Path | None) -> None:
-        """Opens the database at `path`, or makes it; one in memory where there is no path.
+        """Those of the file at `path`, which is opened or made when somebody asks; in memory where there is no path.
 
-        Raises StoreUnavailable where the file is damaged or of another version: it can be deleted, and mined again.
+        Whoever asks gets StorageFailure where the file is damaged or of another version: it can be deleted, and mined
+        again. Nothing else of the store is the worse for it.
         """
+        self._path = path
         self._using = RLock()
-        try:
-            self._database = sqlite3.connect(
-                ":memory:" if path is None else str(path), check_same_thread=False, isolation_level=None
-            )
-            self._prepare()
-        except sqlite3.Error as error:
-            raise StoreUnavailable(
-                f"the mined edges in {path} can't be read; delete the file and mine again"
-            ) from error
+        self._opened: sqlite3.Connection | None = None
+        self._closed = False
 
     def close(self) -> None:
         """Lets go of the file."""
-        self._database.close()
+        with self._using:
+            self._closed = True
+            if self._opened is not None:
+                self._opened.close()
+
+    @property
+    def _database(self) -> sqlite3.Connection:
+        with self._using:
+            if self._closed:
+                raise StorageFailure("the mined edges are closed")
+            if self._opened is None:
+                self._opened = _opened(self._path)
+            return self._opened
 
     @contextmanager
     def cut(self) -> Iterator[None]:
@@ -132,11 +140,8 @@ class DerivedEdges:
 
     def count(self, workspace_id: str) -> int:
         """How many edges a partition has."""
-        with self._using:
-            row = self._database.execute(
-                "SELECT count(*) FROM edge WHERE workspace = ?", (bytes.fromhex(workspace_id),)
-            )
-            return int(row.fetchone()[0])
+        query = "SELECT count(*) FROM edge WHERE workspace = ?"
+        return int(self._rows(query, (bytes.fromhex(workspace_id),))[0][0])
 
     def change(self, workspace_id: str, changes: Sequence[tuple[MinedEdge, MinedEdge | None]]) -> None:
         """Puts one edge in the place of another that is still there, or nothing in its place; all of them at once."""
@@ -153,26 +158,18 @@ class DerivedEdges:
                         (workspace, uuid_bytes(new.source_id), new.kind, uuid_bytes(new.target_id), new.weight),
                     )
 
-    def _prepare(self) -> None:
-        execute = self._database.execute
-        execute("PRAGMA journal_mode = WAL")
-        execute("PRAGMA synchronous = FULL")
-        [(version,)] = execute("PRAGMA user_version").fetchall()
-        if version == 0:
-            self._database.executescript(_SCHEMA)
-        elif version != VERSION:
-            raise sqlite3.DatabaseError("another version")
-
     def _writing(self) -> _Transaction:
         return _Transaction(self._database, self._using)
 
     def _read(self, query: str, values: tuple[object, ...]) -> list[MinedEdge]:
+        return list(_edges(self._rows(query, values)))
+
+    def _rows(self, query: str, values: tuple[object, ...]) -> list[Any]:
         with self._using:
             try:
-                found = self._database.execute(query, values).fetchall()
+                return self._database.execute(query, values).fetchall()
             except sqlite3.Error as error:
                 raise StorageFailure("the mined edges can't be read") from error
-        return list(_edges(found))
 
     def _staged_run(self, workspace: bytes, run: MiningRun) -> int:
         execute = self._database.execute
@@ -205,6 +202,31 @@ class DerivedEdges:
     def _forget(self, number: int) -> None:
         self._database.execute("DELETE FROM staged WHERE run = ?", (number,))
         self._database.execute("DELETE FROM staged_run WHERE number = ?", (number,))
+
+
+def _opened(path: Path | None) -> sqlite3.Connection:
+    database: sqlite3.Connection | None = None
+    try:
+        database = sqlite3.connect(
+            ":memory:" if path is None else str(path), check_same_thread=False, isolation_level=None
+        )
+        _prepare(database)
+    except sqlite3.Error as error:
+        if database is not None:
+            database.close()
+        raise StorageFailure(f"the mined edges in {path} can't be read; delete the file and mine again") from error
+    return database
+
+
+def _prepare(database: sqlite3.Connection) -> None:
+    execute = database.execute
+    execute("PRAGMA journal_mode = WAL")
+    execute("PRAGMA synchronous = FULL")
+    [(version,)] = execute("PRAGMA user_version").fetchall()
+    if version == 0:
+        database.executescript(_SCHEMA)
+    elif version != VERSION:
+        raise sqlite3.DatabaseError("another version")
 
 
 class _TooManyEdges(Exception):

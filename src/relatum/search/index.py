@@ -35,20 +35,23 @@ class SearchIndex:
     """The index of one store. Any thread may use it; one at a time does."""
 
     def __init__(self, path: Path | None, log: Log) -> None:
-        """Opens the index at `path`, or makes it; one in memory where there is no path."""
+        """An index at `path`, opened or made when it is first asked; one in memory where there is no path."""
         self._path = path
         self._log = log
         self._using = Lock()
+        self._untouched = True
         self._keeper: Keeper | None = None
-        self._keeper = self._opened() or self._made_again(path)
 
     def close(self) -> None:
         """Lets go of the file. Nothing is found any more."""
         with self._using:
+            self._untouched = False
             self._let_go()
 
     def catch_up(self, partition: PartitionReader) -> None:
-        """Brings a partition up to the tip of its record stream."""
+        """Brings a partition up to the tip of its record stream, if there is an index yet."""
+        if self._is_unmade():
+            return
         self._asked(lambda keeper: keeper.caught_up(partition), None)
 
     def detect(self, partition: PartitionReader, content: str, *, without: str | None = None) -> Detected:
@@ -85,11 +88,18 @@ class SearchIndex:
             keeper.tables.purge()
             return self._path is None or keeper.tables.path == self._path
 
-        return self._asked(purged, otherwise=False)
+        return self._is_unmade() or self._asked(purged, otherwise=False)
+
+    def _is_unmade(self) -> bool:
+        """Whether nobody has asked yet, now or earlier: whoever does will find everything indexed then."""
+        return self._untouched and not (self._path is not None and self._path.exists())
 
     def _asked(self, use: Callable[[Keeper], T], otherwise: T) -> T:
         """What `use` finds; if need be in an index made again on disk, and then in memory."""
         with self._using:
+            if self._untouched:
+                self._untouched = False
+                self._keeper = self._opened() or self._made_again(self._path)
             for place in (self._path, None):
                 if self._keeper is None:
                     return otherwise

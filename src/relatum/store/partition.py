@@ -82,7 +82,7 @@ class PartitionReader(JudgmentReader):
                 raise StorageInconsistency("a payload is missing")
             return None
         row = rows.PAYLOAD.decode(body)
-        if digests.payload_digest(row) != proof.digest:
+        if digests.stored_payload_digest(body) != proof.digest:
             raise StorageInconsistency("a payload does not match its digest")
         return row
 

@@ -91,7 +91,7 @@ class DigestedCodec(Codec[T]):
 
     def decode(self, body: bytes) -> T:
         """The value of a body. Raises StorageInconsistency where it isn't one, or was altered."""
-        return super().decode(_rest(body))
+        return super().decode(rest_of(body))
 
 
 def _vouched(rest: bytes) -> bytes:
@@ -99,7 +99,7 @@ def _vouched(rest: bytes) -> bytes:
     return body_digest(rest) + rest
 
 
-def _rest(body: bytes) -> bytes:
+def rest_of(body: bytes) -> bytes:
     """The rest of such a body."""
     rest = body[_BODY_DIGEST_BYTES:]
     if body[:_BODY_DIGEST_BYTES] != body_digest(rest):
@@ -296,7 +296,7 @@ class VerdictEnd(NamedTuple):
 
 def unpack_verdict_end(body: bytes) -> VerdictEnd:
     """The end of a body."""
-    rest = _rest(body)
+    rest = rest_of(body)
     kind = _KINDS.get(rest[17:])
     if kind is None or rest[0] > 1:
         raise StorageInconsistency("a verdict's end can't be decoded")
@@ -316,7 +316,7 @@ class CandidateEnd(NamedTuple):
 
 def unpack_candidate_end(body: bytes) -> CandidateEnd:
     """The end of a body."""
-    rest = _rest(body)
+    rest = rest_of(body)
     if len(rest) != 17 or rest[0] > 1:
         raise StorageInconsistency("a candidate's end can't be decoded")
     return CandidateEnd(bool(rest[0]), uuid_text(rest[1:]))
@@ -335,7 +335,7 @@ class Replaced(NamedTuple):
 
 def unpack_replaced(body: bytes) -> Replaced:
     """The entry of a body."""
-    rest = _rest(body)
+    rest = rest_of(body)
     if len(rest) != 17 or rest[16] > 1:
         raise StorageInconsistency("a replaced record's row can't be decoded")
     return Replaced(uuid_text(rest[:16]), bool(rest[16]))
