@@ -22,6 +22,7 @@ from relatum.store import keys, layout, rows
 from relatum.store.directory import holds_store
 from relatum.store.files import make_directory
 from relatum.store.kv import KeyValue, Reader, View
+from relatum.store.lock import making_store_in
 from relatum.store.memory import MemoryStore
 from relatum.store.preflight import TornTail
 from relatum.store.rocks import RocksStore, reading
@@ -215,13 +216,19 @@ class Database:
 def _make(directory: Path) -> None:
     try:
         make_directory(directory)
-        if not (directory / ENGINE_NAME).is_dir() and any(directory.iterdir()):
-            _require_not_restoring(directory)
-            raise StoreUnavailable(f"{directory} is not empty and holds no relatum store")
-        make_directory(directory / ENGINE_NAME)
+        if not (directory / ENGINE_NAME).is_dir():
+            with making_store_in(directory):
+                _make_engine(directory)
         failpoints.reach("make.directory")
     except OSError as error:
         raise StoreUnavailable(f"can't make {directory}: {error.strerror}") from error
+
+
+def _make_engine(directory: Path) -> None:
+    if not (directory / ENGINE_NAME).is_dir() and any(directory.iterdir()):
+        _require_not_restoring(directory)
+        raise StoreUnavailable(f"{directory} is not empty and holds no relatum store")
+    make_directory(directory / ENGINE_NAME)
 
 
 def _require_not_restoring(directory: Path) -> None:
