@@ -7,14 +7,18 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from relatum.cli import main
 from relatum.ledger import Ledger
 from relatum.store.keys import StoreTable, Table
 from relatum.verify.directory import verify_directory
+from relatum.verify.whole import StoreCheck
 from tests.cli.program import COMMAND, run
 from tests.verify.damage import remove_rows
 
@@ -61,6 +65,17 @@ def test_a_store_that_is_missing_or_in_use_ends_with_2_and_one_line(store: Path,
             assert (2, "") == (finished.returncode, finished.stdout)
             assert told in finished.stderr
             assert 1 == len(finished.stderr.splitlines())
+
+
+def test_one_that_is_interrupted_says_nothing_about_the_store(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(check: StoreCheck) -> Iterator[None]:
+        yield None
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(StoreCheck, "steps", interrupted)
+    finished = CliRunner().invoke(main, ["verify", str(store)])
+    assert (2, "") == (finished.exit_code, finished.stdout)
+    assert "interrupted before everything was verified" in finished.stderr
 
 
 READ_ONLY = """
