@@ -182,7 +182,7 @@ def test_a_restore_that_is_at_work_keeps_others_out_and_comes_to_its_end(
             if stage not in stages:
                 stages.append(stage)
                 before = files_of(place)
-                with pytest.raises(DirectoryInUse, match="another process is making or restoring a store"):
+                with pytest.raises(DirectoryInUse, match="another process is putting a store into"):
                     restore(made[0], place)
                 for create in (False, True):
                     with pytest.raises(StoreUnavailable):
@@ -200,6 +200,14 @@ def test_nothing_is_restored_where_a_store_is_being_made(made: tuple[Path, dict[
     with making_store_in(tmp_path), pytest.raises(DirectoryInUse):
         restore(made[0], tmp_path)
     assert [] == list(tmp_path.iterdir())
+
+
+def test_a_backup_and_what_is_restored_from_it_are_for_their_owner_alone(
+    made: tuple[Path, dict[bytes, bytes]], tmp_path: Path
+) -> None:
+    restore(made[0], tmp_path / "store")
+    for directory in (made[0], tmp_path / "store"):
+        assert 0o700 == directory.stat().st_mode & 0o777
 
 
 def test_a_store_can_be_restored_through_a_link(made: tuple[Path, dict[bytes, bytes]], tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def making_store_in(directory: Path) -> Iterator[None]:
     """
     lock = try_lock(directory.resolve())
     if lock is None:
-        raise DirectoryInUse(f"directory in use: another process is making or restoring a store in {directory}")
+        raise DirectoryInUse(f"directory in use: another process is putting a store into {directory}")
     try:
         yield
     finally:
