@@ -67,6 +67,20 @@ def test_a_store_that_is_missing_or_in_use_ends_with_2_and_one_line(store: Path,
             assert 1 == len(finished.stderr.splitlines())
 
 
+SMALL_FILES = 'ulimit -f 60 && exec "$0" "$@"'
+"""No file may have more than 60 blocks, which the rows of a partition do not fit into."""
+
+
+def test_what_differs_is_told_even_where_there_is_no_room_to_find_out_which_rows(store: Path) -> None:
+    remove_rows(store, Table.DEPENDENT, 1)
+    command = ["sh", "-c", SMALL_FILES, *COMMAND, "verify", str(store)]
+    finished = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert 1 == finished.returncode, finished.stderr
+    (finding,) = json.loads(finished.stdout)["findings"]
+    assert "dependent" == finding["family"]
+    assert "the rows are not those that the events imply" in finding["message"]
+
+
 def test_one_that_is_interrupted_says_nothing_about_the_store(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(check: StoreCheck) -> Iterator[None]:
         yield None
