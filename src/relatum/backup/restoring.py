@@ -13,15 +13,15 @@ from pathlib import Path
 
 from relatum import failpoints
 from relatum.backup import manifest
-from relatum.backup.archive import read_in_chunks
-from relatum.backup.copying import UNWATCHED, Meter, Progress, Watched, require_room, sync_tree, write_file
+from relatum.backup.copying import read_in_chunks, require_room, sync_tree, write_file
 from relatum.backup.failures import BackupUnusable
 from relatum.backup.making import families_of
 from relatum.backup.manifest import Manifest
+from relatum.backup.progress import UNWATCHED, Meter, Watched
 from relatum.store.files import make_directory, sync_directory
 from relatum.store.layout import ENGINE_NAME, RESTORING_NAME, WATERMARK_NAME
 from relatum.store.lock import making_store_in
-from relatum.verify.directory import verify_directory
+from relatum.verify.directory import Progress, verify_directory
 
 
 def restore(backup: Path, directory: Path, *, copying: Watched = UNWATCHED, verifying: Watched = UNWATCHED) -> Manifest:
