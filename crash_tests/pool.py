@@ -90,10 +90,11 @@ class Worker:
         return self._process.stdout.fileno()
 
     def give(self, task: Struct) -> None:
-        """The next task; the one before it must be done."""
+        """The next task; the one before it must be done. Of a worker that has ended, `listen` tells."""
         assert self._process.stdin is not None
-        self._process.stdin.write(msgspec.json.encode(task) + b"\n")
-        self._process.stdin.flush()
+        with suppress(BrokenPipeError):
+            self._process.stdin.write(msgspec.json.encode(task) + b"\n")
+            self._process.stdin.flush()
         self.heard = monotonic()
 
     def listen(self) -> Iterator[Message]:

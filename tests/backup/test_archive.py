@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relatum.backup.archive import CHUNK_BYTES, packed, unpacked
+from relatum.backup.archive import packed, unpacked
 from relatum.backup.contents import Contents, FileSize, is_path_of_a_store
+from relatum.backup.copying import CHUNK_BYTES
 from relatum.backup.failures import BackupFailed
 from relatum.store.rows import Position
 from relatum.store.upkeep import Image

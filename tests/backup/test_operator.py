@@ -110,6 +110,21 @@ def test_a_command_for_a_server_needs_a_token_and_a_server(tmp_path: Path) -> No
     )
 
 
+@pytest.mark.parametrize("url", ["http://[half", "http://127.0.0.1:99999", "HTTP://"])
+def test_an_address_that_is_none_is_told_in_one_line(tmp_path: Path, url: str) -> None:
+    for arguments in (("backup", url, tmp_path / "backup"), ("compact", url)):
+        assert "can't be reached" in refused(run(*arguments, "--operator-token-file", other(tmp_path)))
+    assert not (tmp_path / "backup").exists()
+
+
+@pytest.mark.parametrize("token", ["", "é" * 40, "two words"])
+def test_a_file_without_a_token_is_told_before_any_server_is_asked(tmp_path: Path, token: str) -> None:
+    path = token_file(tmp_path, token)
+    told = refused(run("backup", "http://127.0.0.1:1", tmp_path / "backup", "--operator-token-file", path))
+    assert "must hold one token" in told
+    assert token == "" or token not in told
+
+
 def test_the_token_file_can_be_named_by_the_environment(served: tuple[Server, Caller], tmp_path: Path) -> None:
     token = served[0].log_path.parent / "operator.token"
     done(run("backup", served[0].url, tmp_path / "backup", env=environment(RELATUM_OPERATOR_TOKEN_FILE=str(token))))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ from relatum.backup.restoring import restore
 from relatum.errors import Failure, StoreUnavailable
 from relatum.ledger import Ledger
 from relatum.store.layout import ENGINE_NAME, RESTORING_NAME, WATERMARK_NAME
-from relatum.verify.directory import verify_directory
+from relatum.store.lock import DirectoryInUse, making_store_in
+from relatum.verify.directory import Progress, verify_directory
 from tests.backup.scene import back_up, files_of, make_store, rows_in
 from tests.support.desk import Desk
 
@@ -156,6 +158,62 @@ def test_an_interrupted_restore_is_no_store_and_is_begun_anew(
         restore(made[0], place)
         assert made[1] == rows_in(place)
         shutil.rmtree(place)
+
+
+def test_a_directory_that_is_named_like_an_interrupted_restore_is_left_alone(
+    made: tuple[Path, dict[bytes, bytes]], tmp_path: Path
+) -> None:
+    (tmp_path / "place" / RESTORING_NAME).mkdir(parents=True)
+    (tmp_path / "place" / RESTORING_NAME / "letter").write_text("dear")
+    with pytest.raises(BackupFailed, match="not empty"):
+        restore(made[0], tmp_path / "place")
+    assert {f"{RESTORING_NAME}/letter": b"dear"} == files_of(tmp_path / "place")
+
+
+def test_a_restore_that_is_at_work_keeps_others_out_and_comes_to_its_end(
+    made: tuple[Path, dict[bytes, bytes]], tmp_path: Path
+) -> None:
+    place, stages = tmp_path / "store", []
+
+    @contextmanager
+    def beside(stage: str) -> Iterator[Progress]:
+        def told(_part: float) -> None:
+            if stage not in stages:
+                stages.append(stage)
+                before = files_of(place)
+                with pytest.raises(DirectoryInUse, match="another process is putting a store into"):
+                    restore(made[0], place)
+                for create in (False, True):
+                    with pytest.raises(StoreUnavailable):
+                        Ledger.open(place, create=create)
+                assert before == files_of(place)
+
+        yield told
+
+    restore(made[0], place, copying=beside("copying"), verifying=beside("verifying"))
+    assert ["copying", "verifying"] == stages
+    assert made[1] == rows_in(place)
+
+
+def test_nothing_is_restored_where_a_store_is_being_made(made: tuple[Path, dict[bytes, bytes]], tmp_path: Path) -> None:
+    with making_store_in(tmp_path), pytest.raises(DirectoryInUse):
+        restore(made[0], tmp_path)
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_backup_and_what_is_restored_from_it_are_for_their_owner_alone(
+    made: tuple[Path, dict[bytes, bytes]], tmp_path: Path
+) -> None:
+    restore(made[0], tmp_path / "store")
+    for directory in (made[0], tmp_path / "store"):
+        assert 0o700 == directory.stat().st_mode & 0o777
+
+
+def test_a_store_can_be_restored_through_a_link(made: tuple[Path, dict[bytes, bytes]], tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "store").symlink_to(tmp_path / "disk")
+    restore(made[0], tmp_path / "store")
+    assert made[1] == rows_in(tmp_path / "disk")
 
 
 def test_a_restore_that_fails_half_way_leaves_nothing(backup: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,25 @@ from relatum.cli import main
 from relatum.core.access import Credential
 from relatum.ledger import Ledger
 from tests.cli.program import init, run, serving
+
+
+def mode_of(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+def test_what_it_makes_is_for_its_owner_alone_and_what_it_finds_stays_as_it_is(tmp_path: Path) -> None:
+    init(tmp_path / "new" / "store")
+    assert 0o700 == mode_of(tmp_path / "new" / "store")
+    assert mode_of(tmp_path / "new") == 0o777 & ~umask()
+    (tmp_path / "found").mkdir()
+    (tmp_path / "found").chmod(0o750)
+    init(tmp_path / "found")
+    assert 0o750 == mode_of(tmp_path / "found")
+
+
+def umask() -> int:
+    os.umask(present := os.umask(0o777))
+    return present
 
 
 def authenticated(directory: Path, secret: str) -> Credential | None:

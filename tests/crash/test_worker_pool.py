@@ -11,7 +11,7 @@ import pytest
 from msgspec import Struct
 
 from crash_tests.forks import FAILED, Ended
-from crash_tests.pool import ROOT, work_off
+from crash_tests.pool import ROOT, Worker, work_off
 from crash_tests.violation import Violation
 
 SECONDS_MAX = 60.0
@@ -61,6 +61,14 @@ def test_a_violation_that_a_worker_met_ends_the_run(tmp_path: Path) -> None:
 def test_a_worker_that_dies_is_a_violation_with_its_last_words(tmp_path: Path) -> None:
     with pytest.raises(Violation, match=r"case 13: the process ended with -9\nit ends badly"):
         work(tmp_path, 1, 13)
+
+
+def test_a_worker_that_has_died_before_it_is_given_a_task_is_a_violation_too(tmp_path: Path) -> None:
+    with Worker((sys.executable, "-c", "import sys; sys.exit('tired')"), os.environ, tmp_path / "log") as worker:
+        worker._process.wait(SECONDS_MAX)
+        worker.give(Number(1))
+        with pytest.raises(Violation, match=r"the process ended with 1\ntired"):
+            list(worker.listen())
 
 
 def test_a_worker_that_falls_silent_is_a_violation(tmp_path: Path) -> None:

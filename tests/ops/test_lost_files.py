@@ -47,12 +47,12 @@ def log_of(store: Path) -> Path:
 
 
 def refusal_of(store: Path) -> str:
-    """Why the store is not opened; neither time does it change."""
+    """Why the store is not opened, nor another one made in its place; neither time does it change."""
     before = contents(store)
     told = set()
-    for _ in range(2):
+    for create in (False, True):
         with pytest.raises(StoreUnavailable) as refused:
-            Ledger.open(store)
+            Ledger.open(store, create=create)
         told.add(str(refused.value))
     assert before == contents(store)
     (message,) = told
@@ -108,6 +108,26 @@ def test_a_lost_table_file_is_refused_and_found_again_once_it_is_put_back(store:
     table.unlink()
     assert table.name in refusal_of(store)
     table.write_bytes(content)
+    assert_whole(store)
+
+
+@pytest.mark.parametrize("lost", ["all", "all but their directory", "CURRENT"])
+def test_lost_files_of_the_engine_are_refused_and_found_again_once_they_are_put_back(
+    store: Path, tmp_path: Path, lost: str
+) -> None:
+    engine = store / ENGINE_NAME
+    shutil.copytree(engine, tmp_path / "kept")
+    if lost == "CURRENT":
+        (engine / lost).unlink()
+    else:
+        shutil.rmtree(engine)
+        if lost != "all":
+            engine.mkdir()
+    message = refusal_of(store)
+    assert "has lost its files" in message
+    assert f"had come to position {EARLIER + LATER}" in message
+    assert "relatum restore" in message
+    shutil.copytree(tmp_path / "kept", engine, dirs_exist_ok=True)
     assert_whole(store)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import faulthandler
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,19 @@ def test_a_store_that_lost_its_root_is_not_overwritten_by_a_new_one(tmp_path: Pa
     with pytest.raises(StoreUnavailable, match="no whole store"):
         RocksStore.open(tmp_path, create=True)
     assert before == names(tmp_path)
+
+
+def test_why_the_engine_refuses_is_told_in_one_line(tmp_path: Path) -> None:
+    store = RocksStore.open(tmp_path, create=True)
+    store.write({b"key": b"value" * 100})
+    store.sync()
+    store.flush()
+    store.close()
+    (table,) = tmp_path.glob("*.sst")
+    os.truncate(table, table.stat().st_size - 1)
+    with pytest.raises(StoreUnavailable, match=table.name) as refused:
+        RocksStore.open(tmp_path, create=False)
+    assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize(("damaged", "reason"), [("CURRENT", "can't open the store"), ("MANIFEST", "the manifest")])

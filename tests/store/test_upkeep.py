@@ -223,6 +223,26 @@ def test_a_compaction_removes_every_byte_of_what_was_overwritten(store: Store) -
     store.commit()
 
 
+def test_what_a_compaction_removed_stays_removed_after_a_power_cut(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = store.directory / ENGINE_NAME
+    tail = engine / "000001.log.torn-at-7"
+    tail.write_bytes(b"remains")
+    (superseded,) = (path for path in engine.glob("*.log") if path.stat().st_size)
+    removed_when_synced = []
+    fsync = os.fsync
+
+    def watched(descriptor: int) -> None:
+        if os.path.samestat(os.fstat(descriptor), engine.stat()):
+            removed_when_synced.append(not tail.exists() and not superseded.exists())
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    store.upkeep.compact()
+    assert removed_when_synced[-1:] == [True]
+
+
 def test_a_compaction_waits_for_views_that_still_show_what_was_overwritten(store: Store) -> None:
     secret = overwritten(store)
     number = store.database.position.position

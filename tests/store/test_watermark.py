@@ -33,6 +33,15 @@ def opened(path: Path) -> Iterator[Callable[[], WatermarkFile]]:
         yield open_again
 
 
+def test_a_file_that_can_not_be_read_is_let_go_of(tmp_path: Path) -> None:
+    """A directory can be opened and not read, like a file on a disk that fails."""
+    descriptor = os.open(tmp_path, os.O_RDONLY)
+    with pytest.raises(IsADirectoryError):
+        WatermarkFile(descriptor)
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(descriptor)
+
+
 def overwrite(path: Path, offset: int, data: bytes | bytearray) -> None:
     with path.open("r+b") as file:
         file.seek(offset)

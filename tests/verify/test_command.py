@@ -7,14 +7,18 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from relatum.cli import main
 from relatum.ledger import Ledger
 from relatum.store.keys import StoreTable, Table
 from relatum.verify.directory import verify_directory
+from relatum.verify.whole import StoreCheck
 from tests.cli.program import COMMAND, run
 from tests.verify.damage import remove_rows
 
@@ -61,6 +65,31 @@ def test_a_store_that_is_missing_or_in_use_ends_with_2_and_one_line(store: Path,
             assert (2, "") == (finished.returncode, finished.stdout)
             assert told in finished.stderr
             assert 1 == len(finished.stderr.splitlines())
+
+
+SMALL_FILES = 'ulimit -f 60 && exec "$0" "$@"'
+"""No file may have more than 60 blocks, which the rows of a partition do not fit into."""
+
+
+def test_what_differs_is_told_even_where_there_is_no_room_to_find_out_which_rows(store: Path) -> None:
+    remove_rows(store, Table.DEPENDENT, 1)
+    command = ["sh", "-c", SMALL_FILES, *COMMAND, "verify", str(store)]
+    finished = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert 1 == finished.returncode, finished.stderr
+    (finding,) = json.loads(finished.stdout)["findings"]
+    assert "dependent" == finding["family"]
+    assert "the rows are not those that the events imply" in finding["message"]
+
+
+def test_one_that_is_interrupted_says_nothing_about_the_store(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(check: StoreCheck) -> Iterator[None]:
+        yield None
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(StoreCheck, "steps", interrupted)
+    finished = CliRunner().invoke(main, ["verify", str(store)])
+    assert (2, "") == (finished.exit_code, finished.stdout)
+    assert "interrupted before everything was verified" in finished.stderr
 
 
 READ_ONLY = """

@@ -14,6 +14,7 @@ from relatum.core.events import RecordEvent
 from relatum.ledger import Ledger
 from relatum.store import rows
 from relatum.store.keys import PREFIX_BYTES, STORE_PREFIX, StoreTable, Table
+from relatum.store.lock import making_store_in
 from relatum.store.view import LedgerView
 from relatum.verify.directory import verify_directory
 from relatum.verify.repair import STORE_TABLES, TABLES
@@ -144,6 +145,18 @@ def test_a_place_for_the_copy_that_is_not_empty_is_refused(store: Path, tmp_path
     finished = run(store, tmp_path / "copy", "--indexes", "--yes")
     assert (1, "") == (finished.exit_code, finished.stdout)
     assert "not empty" in finished.stderr
+    assert before == files_of(store)
+
+
+def test_a_place_where_another_copy_is_being_made_is_refused(store: Path, tmp_path: Path) -> None:
+    remove_rows(store, Table.TOPIC, 1)
+    before = files_of(store)
+    (tmp_path / "copy").mkdir()
+    with making_store_in(tmp_path / "copy"):
+        finished = run(store, tmp_path / "copy", "--indexes", "--yes")
+    assert (1, "") == (finished.exit_code, finished.stdout)
+    assert "directory in use" in finished.stderr
+    assert [] == list((tmp_path / "copy").iterdir())
     assert before == files_of(store)
 
 

@@ -9,18 +9,16 @@ from __future__ import annotations
 import io
 import tarfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final, NoReturn, cast
 
 import msgspec
 
 from relatum.backup.contents import Contents, Source, contents_of, is_path_of_a_store
+from relatum.backup.copying import CHUNK_BYTES, read_in_chunks
 from relatum.backup.failures import BackupFailed
-from relatum.limits import KIB
 from relatum.store.upkeep import Image
 
 MEDIA_TYPE: Final = "application/x-tar"
-CHUNK_BYTES: Final = 256 * KIB
 
 _CONTENTS_NAME: Final = "image.json"
 _END: Final = bytes(2 * tarfile.BLOCKSIZE)
@@ -77,13 +75,6 @@ def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Iterator[byte
             _refuse()
         left -= len(chunk)
         yield chunk
-
-
-def read_in_chunks(path: Path) -> Iterator[bytes]:
-    """The bytes of a file."""
-    with path.open("rb") as file:
-        while chunk := file.read(CHUNK_BYTES):
-            yield chunk
 
 
 class _Arriving:

@@ -1,47 +1,19 @@
-"""Files that arrive in chunks and are there after a power cut."""
+"""Files that travel in chunks, and are there after a power cut where they arrive."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
 from blake3 import blake3
 
 from relatum.backup.failures import BackupFailed
+from relatum.limits import KIB
 from relatum.store.files import make_directory, sync_directory
 
-Progress = Callable[[float], None]
-"""Told what part of the work is done, from 0 to 1."""
-
-
-Watched = AbstractContextManager[Progress]
-"""Somebody watches a piece of work, from its beginning to its end."""
-
-
-def no_progress(_part: float) -> None:
-    """Nobody watches."""
-
-
-UNWATCHED: Final = nullcontext(no_progress)
-
-
-class Meter:
-    """Tells how much of so many bytes has come by."""
-
-    def __init__(self, total: int, told: Progress) -> None:
-        self._total = total
-        self._told = told
-        self._done = 0
-
-    def passed(self, chunks: Iterable[bytes]) -> Iterable[bytes]:
-        """The same chunks, counted."""
-        for chunk in chunks:
-            self._done += len(chunk)
-            self._told(self._done / self._total if self._total else 1.0)
-            yield chunk
+CHUNK_BYTES: Final = 256 * KIB
 
 
 def require_room(directory: Path) -> None:
@@ -49,6 +21,13 @@ def require_room(directory: Path) -> None:
     make_directory(directory)
     if any(directory.iterdir()):
         raise BackupFailed(f"{directory} is not empty; nothing has been written there")
+
+
+def read_in_chunks(path: Path) -> Iterator[bytes]:
+    """The bytes of a file."""
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK_BYTES):
+            yield chunk
 
 
 def write_file(path: Path, chunks: Iterable[bytes]) -> tuple[int, str]:

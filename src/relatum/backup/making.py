@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from relatum.backup import manifest
-from relatum.backup.archive import read_in_chunks
 from relatum.backup.contents import Contents, Source, contents_of
-from relatum.backup.copying import Meter, Progress, no_progress, require_room, sync_tree, write_file
+from relatum.backup.copying import read_in_chunks, require_room, sync_tree, write_file
 from relatum.backup.failures import BackupFailed
 from relatum.backup.manifest import FamilyEntry, FileEntry, Manifest
+from relatum.backup.progress import Meter, no_progress
 from relatum.store.database import Database
 from relatum.store.layout import ENGINE_NAME
-from relatum.verify.directory import verify_directory
+from relatum.verify.directory import Progress, verify_directory
 from relatum.verify.report import Report
 
 

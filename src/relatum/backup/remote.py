@@ -19,6 +19,8 @@ CONNECT_SECONDS_MAX: Final = 10.0
 READ_SECONDS_MAX: Final = 120.0
 """Between two pieces of an image; before the first one the server moves what its log holds into files."""
 
+_UNREACHABLE: Final = (httpx.HTTPError, httpx.InvalidURL)
+
 
 @contextmanager
 def remote_source(url: str, token: str) -> Iterator[Source]:
@@ -33,7 +35,7 @@ def remote_source(url: str, token: str) -> Iterator[Source]:
                 response.read()
                 _explain(response, url)
             yield unpacked(response.iter_raw())
-    except httpx.HTTPError as error:
+    except _UNREACHABLE as error:
         raise BackupFailed(f"the server at {url} can't be reached, or ended before it had sent everything") from error
 
 
@@ -43,7 +45,7 @@ def compact(url: str, token: str) -> dict[str, int]:
     try:
         with httpx.Client(base_url=url, timeout=timeout) as client:
             response = client.post(COMPACT_PATH, headers=_headers(token))
-    except httpx.HTTPError as error:
+    except _UNREACHABLE as error:
         raise StoreUnavailable(f"the server at {url} can't be reached, or ended before it was done") from error
     if response.status_code != httpx.codes.OK:
         _explain(response, url)

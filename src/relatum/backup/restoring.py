@@ -1,7 +1,8 @@
 """How a store is made from a backup: check and copy every file, verify the rows, and only then let it be a store.
 
 What always holds: the copy lies in DIRECTORY/restoring until it was verified. Then its parts take their places, the
-engine's files last, and before they are in theirs there is no store that anybody would open.
+engine's files last, and before they are in theirs there is no store that anybody would open. One restore at a time
+is at work in a directory, so what it finds there was interrupted.
 """
 
 from __future__ import annotations
@@ -12,45 +13,57 @@ from pathlib import Path
 
 from relatum import failpoints
 from relatum.backup import manifest
-from relatum.backup.archive import read_in_chunks
-from relatum.backup.copying import UNWATCHED, Meter, Progress, Watched, require_room, sync_tree, write_file
+from relatum.backup.copying import read_in_chunks, require_room, sync_tree, write_file
 from relatum.backup.failures import BackupUnusable
 from relatum.backup.making import families_of
 from relatum.backup.manifest import Manifest
-from relatum.store.files import sync_directory
+from relatum.backup.progress import UNWATCHED, Meter, Watched
+from relatum.store.files import make_directory, sync_directory
 from relatum.store.layout import ENGINE_NAME, RESTORING_NAME, WATERMARK_NAME
-from relatum.verify.directory import verify_directory
+from relatum.store.lock import making_store_in
+from relatum.verify.directory import Progress, verify_directory
 
 
 def restore(backup: Path, directory: Path, *, copying: Watched = UNWATCHED, verifying: Watched = UNWATCHED) -> Manifest:
     """Make a store in `directory`, which must be empty, from a backup; what an interrupted restore left is no matter.
 
-    Raises BackupUnusable where the backup is incomplete or damaged, BackupFailed where the directory is not empty, and
-    OSError. Whatever is raised, `directory` holds no store then.
+    Raises BackupUnusable where the backup is incomplete or damaged, BackupFailed where the directory is not empty,
+    DirectoryInUse where another restore is at work in it, and OSError. Whatever is raised, `directory` holds
+    no store then, or a whole one.
     """
     found = manifest.read(backup)
-    place = directory / RESTORING_NAME
-    _clear_interrupted(directory)
-    require_room(directory)
-    try:
-        with copying as told:
-            _copy(found, backup / manifest.STORE_NAME, place, told)
-        failpoints.reach("restore.copied")
-        with verifying as told:
-            _verify(found, place, told)
-    except BaseException:
-        shutil.rmtree(place, ignore_errors=True)
-        raise
-    _settle(place, directory)
+    make_directory(directory)
+    with making_store_in(directory):
+        _clear_interrupted(directory)
+        require_room(directory)
+        place = directory / RESTORING_NAME
+        try:
+            with copying as told:
+                _copy(found, backup / manifest.STORE_NAME, place, told)
+            failpoints.reach("restore.copied")
+            with verifying as told:
+                _verify(found, place, told)
+        except BaseException:
+            shutil.rmtree(place, ignore_errors=True)
+            raise
+        _settle(place, directory)
     return found
 
 
 def _clear_interrupted(directory: Path) -> None:
-    """Remove what a restore left that was interrupted before there was a store."""
+    """Remove what a restore left that was interrupted before there was a store, and nothing else."""
     place = directory / RESTORING_NAME
-    if place.is_dir() and {path.name for path in directory.iterdir()} <= {RESTORING_NAME, WATERMARK_NAME}:
+    if (
+        place.is_dir()
+        and _names_in(directory) <= {RESTORING_NAME, WATERMARK_NAME}
+        and _names_in(place) <= {ENGINE_NAME, WATERMARK_NAME}
+    ):
         (directory / WATERMARK_NAME).unlink(missing_ok=True)
         shutil.rmtree(place)
+
+
+def _names_in(directory: Path) -> set[str]:
+    return {path.name for path in directory.iterdir()}
 
 
 def _copy(found: Manifest, store: Path, place: Path, told: Progress) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
-from urllib.parse import urlsplit
 
 import click
 
@@ -17,7 +16,7 @@ TOKEN_OPTION: Final = "--operator-token-file"  # noqa: S105 - the name of an opt
 
 def is_url(source: str) -> bool:
     """Whether a server is meant and not a directory."""
-    return urlsplit(source).scheme in {"http", "https"}
+    return source.lower().startswith(("http://", "https://"))
 
 
 def operator_token_option(command: Command) -> Command:
@@ -32,10 +31,13 @@ def operator_token_option(command: Command) -> Command:
 
 
 def token_for(url: str, token_file: Path | None) -> str:
-    """The operator's token, which a server asks for."""
+    """The operator's token, which a server asks for. Whether it is one that a server would take is for the server."""
     if token_file is None:
         raise click.UsageError(f"for the server at {url}, {TOKEN_OPTION} must be given")
-    return token_file.read_text(encoding="ascii", errors="replace").strip()
+    token = token_file.read_text(encoding="ascii", errors="replace").strip()
+    if not token.isascii() or token.split() != [token]:
+        raise click.ClickException(f"{token_file} must hold one token, of ASCII characters without blanks")
+    return token
 
 
 @contextmanager

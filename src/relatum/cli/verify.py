@@ -39,7 +39,7 @@ def verify(directory: Path, jobs: int | None, in_one_line: bool) -> None:
     Exit statuses:
         0  everything holds
         1  something does not; the report says what
-        2  nothing was verified: the store is missing, in use or unreadable
+        2  nothing was verified: the store is missing, in use or unreadable, or the command was interrupted
 
     \b
     Example:
@@ -61,6 +61,8 @@ def verified(directory: Path, jobs: int | None = None) -> Report:
             return verify_directory(directory, jobs=jobs, progress=told)
     except click.ClickException as error:
         raise NotVerified(error.message) from error
+    except KeyboardInterrupt as error:
+        raise NotVerified("interrupted before everything was verified") from error
 
 
 def as_told(report: Report) -> dict[str, object]:

@@ -22,13 +22,14 @@ from relatum.store import keys, layout, rows
 from relatum.store.directory import holds_store
 from relatum.store.files import make_directory
 from relatum.store.kv import KeyValue, Reader, View
+from relatum.store.lock import making_store_in
 from relatum.store.memory import MemoryStore
 from relatum.store.preflight import TornTail
 from relatum.store.rocks import RocksStore, reading
 from relatum.store.tips import verify_tips
 from relatum.store.upkeep import Upkeep, clear_leftovers
 from relatum.store.view import store_body
-from relatum.store.watermark import WatermarkFile
+from relatum.store.watermark import WatermarkFile, read_watermark
 from relatum.telemetry import Log
 
 FORMAT_VERSION = 2
@@ -73,15 +74,17 @@ class Database:
         Raises StoreUnavailable with a message for the operator; the store is then as it was.
         """
         try:
-            if create:
-                _make(directory)
-            elif not (directory / ENGINE_NAME).is_dir():
-                _require_not_restoring(directory)
-                raise StoreUnavailable(f"no relatum store in {directory}; make one with: relatum init {directory}")
             wholly = True
             if holds_store(directory / ENGINE_NAME):
                 clear_leftovers(directory)
                 wholly = _require_servable(directory)
+            else:
+                _require_not_restoring(directory)
+                _require_no_trace(directory)
+                if create:
+                    _make(directory)
+                elif not (directory / ENGINE_NAME).is_dir():
+                    raise StoreUnavailable(f"no relatum store in {directory}; make one with: relatum init {directory}")
             return cls._open(directory, create=create, examined_wholly=wholly)
         except StorageInconsistency as error:
             raise StoreUnavailable(
@@ -215,13 +218,18 @@ class Database:
 def _make(directory: Path) -> None:
     try:
         make_directory(directory)
-        if not (directory / ENGINE_NAME).is_dir() and any(directory.iterdir()):
-            _require_not_restoring(directory)
-            raise StoreUnavailable(f"{directory} is not empty and holds no relatum store")
-        make_directory(directory / ENGINE_NAME)
+        if not (directory / ENGINE_NAME).is_dir():
+            with making_store_in(directory):
+                _make_engine(directory)
         failpoints.reach("make.directory")
     except OSError as error:
         raise StoreUnavailable(f"can't make {directory}: {error.strerror}") from error
+
+
+def _make_engine(directory: Path) -> None:
+    if not (directory / ENGINE_NAME).is_dir() and any(directory.iterdir()):
+        raise StoreUnavailable(f"{directory} is not empty and holds no relatum store")
+    make_directory(directory / ENGINE_NAME)
 
 
 def _require_not_restoring(directory: Path) -> None:
@@ -229,6 +237,20 @@ def _require_not_restoring(directory: Path) -> None:
         raise StoreUnavailable(
             f"no relatum store in {directory}: a restore was interrupted there, or goes on. Begin it again, "
             "or delete the directory"
+        )
+
+
+def _require_no_trace(directory: Path) -> None:
+    """Where a watermark says that something was acknowledged there was a store, and none may be made in its place."""
+    try:
+        mark = read_watermark(directory / WATERMARK_NAME)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    if mark.position > 0:
+        raise StoreUnavailable(
+            f"the store in {directory} has lost its files: it had come to position {mark.position}, and there is no "
+            f"whole store in {directory / ENGINE_NAME}. Nothing has been changed. Put them back, or restore a backup "
+            "with: relatum restore"
         )
 
 

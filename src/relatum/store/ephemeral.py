@@ -9,12 +9,13 @@ can't be removed is no error.
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import gettempdir, mkdtemp
+
+from relatum.store.lock import try_lock, unlock
 
 
 @contextmanager
@@ -30,7 +31,7 @@ def ephemeral_directory(prefix: str, parent: Path | None = None) -> Iterator[Pat
         yield directory
     finally:
         _remove(directory)
-        _close(lock)
+        unlock(lock)
 
 
 def sweep(prefix: str, place: Path) -> None:
@@ -42,7 +43,7 @@ def sweep(prefix: str, place: Path) -> None:
 
 
 def _sweep(directory: Path, place: Path) -> None:
-    lock = _locked(directory)
+    lock = try_lock(directory)
     if lock is None:
         return
     try:
@@ -50,35 +51,18 @@ def _sweep(directory: Path, place: Path) -> None:
         if os.fstat(lock).st_uid in (os.geteuid(), place.stat().st_uid):
             _remove(directory)
     finally:
-        _close(lock)
+        unlock(lock)
 
 
 def _made(prefix: str, place: Path) -> tuple[Path, int]:
     while True:
         directory = Path(mkdtemp(prefix=prefix, dir=place))
-        lock = _locked(directory)
+        lock = try_lock(directory)
         if lock is not None:
             if directory.exists():
                 return directory, lock
-            _close(lock)
+            unlock(lock)
         # It was swept before it was locked: once more.
-
-
-def _locked(directory: Path) -> int | None:
-    """The lock on a directory, a descriptor; None where somebody else has it, or where it is gone."""
-    try:
-        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return None
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        _close(descriptor)
-        return None
-    except OSError:
-        _close(descriptor)
-        raise
-    return descriptor
 
 
 def _remove(directory: Path) -> None:
@@ -86,8 +70,3 @@ def _remove(directory: Path) -> None:
         for path in directory.iterdir():
             path.unlink()
         directory.rmdir()
-
-
-def _close(descriptor: int) -> None:
-    with suppress(OSError):  # the descriptor is gone whatever the system says, and the lock with it
-        os.close(descriptor)

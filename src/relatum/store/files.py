@@ -10,11 +10,18 @@ from pathlib import Path
 
 
 def make_directory(directory: Path) -> None:
-    """Create `directory`, and the ones above it that are missing, each durable in its parent."""
+    """Create `directory` for its owner alone, and the ones above it that are missing, each durable in its parent.
+
+    One that is there keeps the permissions that it has.
+    """
+    _make(directory, 0o700)
+
+
+def _make(directory: Path, mode: int) -> None:
     if directory.is_dir():
         return
-    make_directory(directory.parent)
-    directory.mkdir(exist_ok=True)
+    _make(directory.parent, 0o777)
+    directory.mkdir(mode, exist_ok=True)
     sync_directory(directory.parent)
 
 

@@ -1,7 +1,8 @@
-"""One process, one owner, or readers alone: the lock on a data directory.
+"""One process, one owner, or readers alone: the locks on directories.
 
-What lives here: `DirectoryLock`, which readers that write nothing may share. RocksDB has a lock of its own; this one is
-taken before anything in the directory is looked at, let alone repaired, and says who holds it.
+What lives here: `DirectoryLock` on a store's files, which readers that write nothing may share. RocksDB has a lock of
+its own; this one is taken before anything in the directory is looked at, let alone repaired, and says who holds it. And
+`try_lock`, for a directory in which there is no store, or none yet: the lock on itself.
 
 What always holds: the lock belongs to the open file, so it ends with the process however that ends, and the file itself
 is never removed (removing it would let two owners lock two files of one name).
@@ -11,7 +12,8 @@ from __future__ import annotations
 
 import fcntl
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
@@ -66,8 +68,45 @@ class DirectoryLock:
         """Let go of the directory. Releasing twice is allowed."""
         if self._descriptor is not None:
             descriptor, self._descriptor = self._descriptor, None
-            with suppress(OSError):  # the descriptor is gone whatever the system says, and the lock with it
-                os.close(descriptor)
+            unlock(descriptor)
+
+
+@contextmanager
+def making_store_in(directory: Path) -> Iterator[None]:
+    """Nobody else makes a store in `directory`, which must exist, while the block runs.
+
+    Raises `DirectoryInUse` if somebody does, and OSError.
+    """
+    lock = try_lock(directory.resolve())
+    if lock is None:
+        raise DirectoryInUse(f"directory in use: another process is putting a store into {directory}")
+    try:
+        yield
+    finally:
+        unlock(lock)
+
+
+def try_lock(directory: Path) -> int | None:
+    """The lock on a directory itself, a descriptor; None where somebody else has it, or where it is gone."""
+    try:
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        unlock(descriptor)
+        return None
+    except OSError:
+        unlock(descriptor)
+        raise
+    return descriptor
+
+
+def unlock(descriptor: int) -> None:
+    """Let go of a lock."""
+    with suppress(OSError):  # the descriptor is gone whatever the system says, and the lock with it
+        os.close(descriptor)
 
 
 def _lock(descriptor: int, kind: int, directory: Path) -> None:

@@ -287,7 +287,7 @@ def _open_engine(directory: Path, options: Options, *, files: Path, access: Acce
         # of the last run holds. The block cache is not among them: it would be the engine's own, of 8 MiB.
         return Rdict(str(files), options, column_families={"default": options}, access_type=access)
     except Exception as error:
-        told = str(error).replace(str(files), str(directory))
+        told = " ".join(str(error).replace(str(files), str(directory)).split())  # in one line
         raise StoreUnavailable(f"the engine can't open the store in {directory}: {told}") from error
 
 

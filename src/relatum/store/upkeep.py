@@ -21,6 +21,7 @@ from typing import Final, NamedTuple
 from relatum import failpoints
 from relatum.errors import StorageFailure, StoreUnavailable
 from relatum.store.ballast import Ballast
+from relatum.store.files import sync_directory
 from relatum.store.layout import BALLAST_NAME, ENGINE_NAME, IMAGES_NAME, RESTORING_NAME, WATERMARK_NAME
 from relatum.store.lock import DirectoryLock
 from relatum.store.rocks import RocksStore
@@ -92,6 +93,7 @@ class Upkeep:
             _await_removal(superseded)
             for tail in engine.glob("*.log.torn-at-*"):
                 tail.unlink()
+            sync_directory(engine)  # else what was removed could be there again after a power cut
             return sum(before.values()), sum(_sizes(engine).values())
 
     def _made(self, place: Path) -> Position:

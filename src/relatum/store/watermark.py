@@ -47,9 +47,14 @@ class WatermarkFile:
     """The high watermark of one store, open for overwriting. For one thread."""
 
     def __init__(self, descriptor: int) -> None:
+        """Takes over an open file, and lets go of it where it can't be read. Raises OSError."""
         self._descriptor: int | None = descriptor
         self._failed = False
-        stored = os.pread(descriptor, _FILE_BYTES, 0)
+        try:
+            stored = os.pread(descriptor, _FILE_BYTES, 0)
+        except OSError:
+            self.close()
+            raise
         self._whole = len(stored) == _FILE_BYTES
         self._marks = [_decode(stored[at : at + _SLOT_BYTES]) for at in _SLOT_OFFSETS]
 

@@ -16,7 +16,7 @@ from typing import Final
 from relatum.errors import StorageFailure
 from relatum.store.database import ENGINE_NAME, WATERMARK_NAME
 from relatum.store.files import make_directory, sync_directory
-from relatum.store.lock import LOCK_FILE_NAME, DirectoryLock
+from relatum.store.lock import LOCK_FILE_NAME, DirectoryLock, making_store_in
 
 _LEFT_OUT: Final = re.compile(rf"{re.escape(LOCK_FILE_NAME)}|LOCK|LOG|LOG\.old\.\d+")
 
@@ -24,12 +24,17 @@ _LEFT_OUT: Final = re.compile(rf"{re.escape(LOCK_FILE_NAME)}|LOCK|LOG|LOG\.old\.
 def keep_copy(directory: Path, destination: Path) -> None:
     """Copies the store in `directory` into `destination`, which is made or must be empty, and compares every byte.
 
-    The copy is laid out as a data directory. Raises StoreUnavailable while somebody has the store open, StorageFailure
-    where `destination` is not empty or the copy is another one, and OSError.
+    The copy is laid out as a data directory. Raises StoreUnavailable while somebody has the store open or puts one into
+    `destination`, StorageFailure where `destination` is not empty or the copy is another one, and OSError.
     """
     make_directory(destination)
-    if any(destination.iterdir()):
-        raise StorageFailure("the place for the copy is not empty")
+    with making_store_in(destination):
+        if any(destination.iterdir()):
+            raise StorageFailure("the place for the copy is not empty")
+        _keep(directory, destination)
+
+
+def _keep(directory: Path, destination: Path) -> None:
     lock = DirectoryLock.share(directory / ENGINE_NAME)
     try:
         make_directory(destination / ENGINE_NAME)

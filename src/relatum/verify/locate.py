@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relatum.errors import StorageInconsistency
+from relatum.errors import Failure, StorageInconsistency
 from relatum.store.keys import Table, beyond
 from relatum.store.kv import Reader
 from relatum.verify.books import Books
@@ -11,15 +11,15 @@ from relatum.verify.rederived import Difference, differences, rederive, scratch_
 
 
 def locator(view: Reader) -> Locate:
-    """Finds the rows that differ as `view` shows them."""
+    """Finds the rows that differ as `view` shows them; none where the events don't lead there, or there is no room."""
 
     def locate(books: Books, tables: set[Table]) -> set[Table]:
-        with scratch_store() as scratch:
-            try:
+        try:
+            with scratch_store() as scratch:
                 rederive(view, books.partition, scratch)
-            except StorageInconsistency:
-                return set()
-            return {table for table in sorted(tables) if _tell(books, table, scratch, view)}
+                return {table for table in sorted(tables) if _tell(books, table, scratch, view)}
+        except (Failure, OSError):  # that the tables differ is certain, and told by whoever asks
+            return set()
 
     return locate
 
