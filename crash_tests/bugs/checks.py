@@ -190,7 +190,7 @@ BUGS = (
     Bug(
         name="trace-overlooked",
         help="an object without a current row is unknown, whatever revisions it has",
-        patches=(Patch(PartitionReader, "_require_absent", allow_present),),
+        patches=(Patch(PartitionReader, "require_absent", allow_present),),
     ),
     Bug(
         name="old-credential-believed",

@@ -24,14 +24,25 @@ from tests.http.client import RECORDS, Api, Caller, accepted, issue
 from tests.support.desk import Desk
 
 
+PIECE_LETTERS = 16
+
+
 def planted_text() -> str:
-    """A text that nobody else has and no compression shortens: its bytes lie in a file as they are."""
+    """A text that nobody else has and no compression shortens: its bytes lie in a file as they are, most of them."""
     return base64.b32encode(SystemEntropy().draw(60)).decode()
 
 
 def holding(directory: Path, text: str) -> list[str]:
-    """The files in which the bytes of a text lie, as they are or as the search index has them."""
-    forms = text.encode(), text[:WORD_CHARACTERS_MAX].lower().encode()
+    """The files in which bytes of a text lie, as they are or as the search index has them: any part of it will do.
+
+    Compression leaves such a text in pieces where four of its letters in a row have come before.
+    """
+    indexed = text[:WORD_CHARACTERS_MAX].lower()
+    forms = [
+        whole[at : at + PIECE_LETTERS].encode()
+        for whole in (text, indexed)
+        for at in range(0, len(whole) - PIECE_LETTERS + 1, 4)
+    ]
     return [name for name, content in files_of(directory).items() if any(form in content for form in forms)]
 
 

@@ -16,10 +16,10 @@ from tests.cli.program import run
 def test_a_server_that_dies_while_it_links_an_image_leaves_its_store_as_it_was(tmp_path: Path) -> None:
     store, destination, token = tmp_path / "store", tmp_path / "backup", token_file(tmp_path)
     rows = make_store(store)
-    options = ("--operator-token-file", str(token))
+    options = ("--operator-token-file", str(token), "--sweep-interval-minutes", "0")
 
     def backup(server: Server) -> tuple[str | Path, ...]:
-        return "backup", f"http://127.0.0.1:{server.port}", destination, *options
+        return "backup", f"http://127.0.0.1:{server.port}", destination, *options[:2]
 
     with Server(store, tmp_path / "log", *options, launch=("--failpoint", "image.linked")) as server:
         server.wait_until_ready()

@@ -85,7 +85,7 @@ def test_damage_shows(bug: str, place: Path, tmp_path: Path) -> None:
         ("log", "emptied", {"refused"}),
         ("manifest", "old", {"refused"}),
         ("manifest", "lengthened", {"without effect"}),
-        ("table data", "flipped", {"refused", "at a door"}),
+        ("table data", "flipped", {"refused", "at a door", "by verify"}),
         ("watermark", "deleted", {"refused"}),
         ("identity", "deleted", {"without effect"}),
         ("row format", "forged", {"refused"}),
