@@ -23,7 +23,6 @@ from tests.cli.program import run
 from tests.http.client import RECORDS, Api, Caller, accepted, issue
 from tests.support.desk import Desk
 
-
 PIECE_LETTERS = 16
 
 

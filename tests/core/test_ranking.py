@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relatum.core.ranking import HALF_LIFE_MILLIS, LIFTED_CATEGORIES, WEIGHTS, Traits, recency, score, whole_days
+from relatum.core.ranking import (
+    HALF_LIFE_MILLIS,
+    LIFTED_CATEGORIES,
+    WEIGHTS,
+    Traits,
+    recency,
+    score,
+    superseders_first,
+    whole_days,
+)
 from relatum.limits import DAY_MILLIS
 
 TRAITS = st.builds(
@@ -74,3 +83,10 @@ def test_every_weight_but_the_penalty_is_a_lift() -> None:
 )
 def test_records_of_one_day_are_of_one_age(created: int, now: int, days: int) -> None:
     assert days * DAY_MILLIS == whole_days(created, now)
+
+
+def test_superseders_come_first_in_chains_of_any_length_and_circles_are_cut() -> None:
+    chain = {bytes([number // 256, number % 256]): [(number + 1).to_bytes(2)] for number in range(5_000)}
+    assert sorted(chain, reverse=True) == list(superseders_first(chain))
+    circle = {b"a": [b"b", b"x"], b"b": [b"c"], b"c": [b"a"], b"d": [b"a", b"b"]}
+    assert [b"c", b"b", b"a", b"d"] == list(superseders_first(circle))

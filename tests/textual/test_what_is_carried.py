@@ -236,6 +236,22 @@ def test_verdicts_of_every_kind_come_back_as_verdicts(judging: JudgingDesk, agai
             assert found == before.partition(PARTITION).verdict_between(*pair)
 
 
+def test_verdicts_that_come_back_as_plain_relations_are_counted(
+    judging: JudgingDesk, desk: Desk, tmp_path: Path
+) -> None:
+    one, other, third = judging.save("one"), judging.save("another"), judging.save("a third")
+    relate = [judging.compare(one, other, "conflicts_with"), judging.compare(third, one, "scoped")]
+    earlier, rejected = (receipt_of(event) for event in relate if not isinstance(event, Refusal))
+    assert isinstance(earlier, RelationReceipt)
+    assert isinstance(rejected, RelationReceipt)
+    judging.compare(one, other, "related")
+    desk.relate(one, third)
+    assert 0 == exported(judging.ledger, tmp_path / "sound").history["verdicts_that_do_not_count"]
+    desk.accept(builders.restore(earlier.relation_id, 2))
+    desk.accept(builders.judge(rejected.relation_id, 1, "rejected"))
+    assert 2 == exported(judging.ledger, tmp_path / "counted").history["verdicts_that_do_not_count"]
+
+
 def test_links_come_back_with_kind_direction_and_author_before_their_ends_are_archived(
     judging: JudgingDesk, again: Ledger, tmp_path: Path
 ) -> None:

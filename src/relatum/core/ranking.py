@@ -7,6 +7,7 @@ tests/core/test_ranking.py holds the inequalities, each whatever the other parts
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from relatum.limits import DAY_MILLIS
@@ -65,3 +66,23 @@ def score(traits: Traits, weights: Weights = WEIGHTS) -> float:
         + weights.category * (traits.category in LIFTED_CATEGORIES)
         + weights.superseded * traits.superseded
     )
+
+
+def superseders_first(superseders: Mapping[bytes, Sequence[bytes]]) -> Iterator[bytes]:
+    """The superseded records, each after those of its superseders that are superseded too.
+
+    Circles are cut: one record of a circle comes before a superseder of its own.
+    """
+    seen: set[bytes] = set()
+    for first in superseders:
+        path = [] if first in seen else [(first, iter(superseders[first]))]
+        seen.add(first)
+        while path:
+            record_id, rest = path[-1]
+            above = next((by for by in rest if by in superseders and by not in seen), None)
+            if above is None:
+                yield record_id
+                path.pop()
+            else:
+                seen.add(above)
+                path.append((above, iter(superseders[above])))

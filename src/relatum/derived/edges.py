@@ -1,7 +1,8 @@
 """Mined edges of all partitions: replaced a run at a time, dropped at will, walked in both directions by an index.
 
 Always holds: within a cut readers see the edges of one finished run or those of another, never parts of two; the pages
-of a run that is not finished are seen by nobody. A finished run is durable.
+of a run that is not finished are seen by nobody. A finished run is durable. The last page of a run, sent again after a
+lost answer, does not put itself in the place of the pages before it.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from hashlib import blake2b
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -38,6 +40,11 @@ CREATE TABLE staged (
     PRIMARY KEY (run, source, kind, target)
 ) WITHOUT ROWID;
 PRAGMA user_version = {VERSION};
+"""
+_LAST_PAGES = """
+CREATE TABLE IF NOT EXISTS last_page (
+    workspace BLOB PRIMARY KEY, digest BLOB NOT NULL, edges INTEGER NOT NULL
+) WITHOUT ROWID
 """
 
 
@@ -81,19 +88,25 @@ class DerivedEdges:
         """Adds a page to a run; with `finish` the run takes the place of what was there. The run's edges so far.
 
         An edge that a run names twice is one edge, with the weight that was named last. None, and the page is not
-        added, where the run would have more than 500,000 edges.
+        added, where the run would have more than 500,000 edges. The page that finished a run of several pages changes
+        nothing when it comes again, and is answered as before.
         """
-        workspace = bytes.fromhex(workspace_id)
+        workspace, page = bytes.fromhex(workspace_id), _page_digest(run, edges) if finish else None
         try:
             with self._writing() as database:
-                number = self._staged_run(workspace, run)
+                known = self._staged_run(workspace, run)
+                finished = self._finished_by(workspace, page) if known is None else None
+                if finished is not None:
+                    return finished
+                number = self._stage(workspace, run) if known is None else known
                 database.executemany(
                     "INSERT OR REPLACE INTO staged VALUES (?, ?, ?, ?, ?)",
                     [(number, uuid_bytes(e.source_id), e.kind, uuid_bytes(e.target_id), e.weight) for e in edges],
                 )
                 count = self._counted(number)
-                if finish:
+                if page is not None:
                     self._finish(workspace, run, number)
+                    self._remember(workspace, None if known is None else page, count)
                 return count
         except _TooManyEdges:
             return None
@@ -104,6 +117,7 @@ class DerivedEdges:
         with self._writing() as database:
             dropped = database.execute("DELETE FROM edge WHERE workspace = ?", (workspace,)).rowcount
             database.execute("DELETE FROM run WHERE workspace = ?", (workspace,))
+            self._remember(workspace, None, 0)
             for (number,) in database.execute(
                 "SELECT number FROM staged_run WHERE workspace = ?", (workspace,)
             ).fetchall():
@@ -171,18 +185,36 @@ class DerivedEdges:
             except sqlite3.Error as error:
                 raise StorageFailure("the mined edges can't be read") from error
 
-    def _staged_run(self, workspace: bytes, run: MiningRun) -> int:
+    def _staged_run(self, workspace: bytes, run: MiningRun) -> int | None:
+        """The number of an unfinished run that has pages already."""
+        found = self._database.execute(
+            "SELECT number FROM staged_run WHERE (workspace, id, date) = (?, ?, ?)",
+            (workspace, run.run_id, run.run_date),
+        ).fetchone()
+        return None if found is None else int(found[0])
+
+    def _stage(self, workspace: bytes, run: MiningRun) -> int:
+        """The number of a run that begins."""
         execute = self._database.execute
-        found = execute("SELECT number, id, date FROM staged_run WHERE workspace = ? ORDER BY number", (workspace,))
-        known = found.fetchall()
-        for number, run_id, date in known:
-            if (run_id, date) == (run.run_id, run.run_date):
-                return int(number)
-        for number, _, _ in known[: len(known) - STAGED_RUNS_MAX + 1]:
+        known = execute("SELECT number FROM staged_run WHERE workspace = ? ORDER BY number", (workspace,)).fetchall()
+        for (number,) in known[: max(0, len(known) - STAGED_RUNS_MAX + 1)]:
             self._forget(number)
         made = execute("INSERT INTO staged_run VALUES (NULL, ?, ?, ?)", (workspace, run.run_id, run.run_date)).lastrowid
         assert made is not None
         return made
+
+    def _finished_by(self, workspace: bytes, page: bytes | None) -> int | None:
+        """How many edges the run had that this very page finished last; None where it did not."""
+        found = self._database.execute(
+            "SELECT edges FROM last_page WHERE (workspace, digest) = (?, ?)", (workspace, page)
+        ).fetchone()
+        return None if found is None else int(found[0])
+
+    def _remember(self, workspace: bytes, page: bytes | None, edges: int) -> None:
+        """Which page finished a run of several pages: of one page nothing need be known, it can be taken in again."""
+        self._database.execute("DELETE FROM last_page WHERE workspace = ?", (workspace,))
+        if page is not None:
+            self._database.execute("INSERT INTO last_page VALUES (?, ?, ?)", (workspace, page, edges))
 
     def _counted(self, number: int) -> int:
         [(count,)] = self._database.execute("SELECT count(*) FROM staged WHERE run = ?", (number,)).fetchall()
@@ -227,6 +259,7 @@ def _prepare(database: sqlite3.Connection) -> None:
         database.executescript(_SCHEMA)
     elif version != VERSION:
         raise sqlite3.DatabaseError("another version")
+    execute(_LAST_PAGES)
 
 
 class _TooManyEdges(Exception):
@@ -258,6 +291,11 @@ class _Transaction:
             self._using.release()
         if isinstance(error, sqlite3.Error):
             raise StorageFailure("the mined edges can't be changed") from error
+
+
+def _page_digest(run: MiningRun, edges: Sequence[MinedEdge]) -> bytes:
+    """Which page of which run this is."""
+    return blake2b(repr((run.run_id, run.run_date, [tuple(edge) for edge in edges])).encode(), digest_size=32).digest()
 
 
 def _edges(found: Sequence[tuple[bytes, str, bytes, float]]) -> Iterator[MinedEdge]:

@@ -3,13 +3,13 @@
 Here: the ranking of records in outline, from what the search index knows and from the standings, links and relations of
 a partition. Records themselves are read by `look`, as they come into the block: most never are.
 
-What always holds: a superseded record comes after its superseder, unless it is pinned; the number of rows looked at is
+What always holds: a superseded record comes after its superseders, unless it is pinned; the number of rows looked at is
 bounded whatever the partition holds, and `coverage` names each bound that was met.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Final, Literal, NamedTuple, get_args
 
@@ -17,7 +17,7 @@ from relatum.core.ancestry import DependencyBudgetExhausted, own_failure
 from relatum.core.eligibility import Evaluator
 from relatum.core.ids import uuid_bytes, uuid_text
 from relatum.core.outlines import Surroundings, created_at_millis
-from relatum.core.ranking import Traits, score, whole_days
+from relatum.core.ranking import Traits, score, superseders_first, whole_days
 from relatum.core.records import Payload, RecordMeta
 from relatum.core.staleness import MONTHS_TO_LIVE, staleness
 from relatum.core.standings import Standing
@@ -35,7 +35,6 @@ STOPS: Final[tuple[ContextStop, ...]] = get_args(ContextStop)
 STANDINGS_MAX: Final = 10_000
 SUPERSEDED_MAX: Final = 256
 PENDING_MAX: Final = 10_000
-CHAIN_MAX: Final = 100
 BELOW: Final = 1e-6
 """How much worse than its superseder a superseded record is at least."""
 
@@ -90,7 +89,7 @@ class Ranking:
         self._superseded = self._read_superseded()
         known = self._outlines.keys() | self._superseded.keys()
         self._ties = Ties(partition, self._evaluator, around.matches, known)
-        self._superseders = {**self._superseded, **self._ties.superseders}
+        self._superseders = self._all_superseders()
         self._unfit = 0
 
     def left_out(self, added: Iterable[Ranked]) -> int:
@@ -158,18 +157,22 @@ class Ranking:
     @cached_property
     def _lowered(self) -> dict[bytes, Ranked]:
         """The superseded records in their places."""
-        below = (one for one in self._superseders if self._is_known(one) and one not in self._pinned)
-        return {one: self._placed(one, frozenset()) for one in below}
+        placed: dict[bytes, Ranked] = {}
+        for one in superseders_first(self._superseders):
+            if self._is_known(one) and one not in self._pinned:
+                placed[one] = self._placed(one, placed)
+        return placed
 
-    def _placed(self, record_id: bytes, below: frozenset[bytes]) -> Ranked:
-        """A record in its place, which is after that of its superseder. Links can make a circle, which is cut."""
-        own, by = self._natural(record_id), self._superseders.get(record_id)
-        if by is None or by in below or by in self._pinned or not self._is_known(by) or len(below) == CHAIN_MAX:
-            return own
-        above = self._placed(by, below | {record_id})
-        if (own.tier == "rest", -own.score) > (above.tier == "rest", -above.score):
-            return own
-        return Ranked(record_id, above.tier, above.score - BELOW)
+    def _placed(self, record_id: bytes, placed: Mapping[bytes, Ranked]) -> Ranked:
+        """A record in its place, which is after those of its superseders. Links can make a circle, which is cut."""
+        own = self._natural(record_id)
+        for by in self._superseders[record_id]:
+            if by in self._pinned or not self._is_known(by) or (by in self._superseders and by not in placed):
+                continue
+            above = placed[by] if by in placed else self._natural(by)
+            if (own.tier == "rest", -own.score) <= (above.tier == "rest", -above.score):
+                own = Ranked(record_id, above.tier, above.score - BELOW)
+        return own
 
     def _natural(self, record_id: bytes) -> Ranked:
         if self._is_near(record_id):
@@ -194,7 +197,7 @@ class Ranking:
                 age_millis=age_millis,
                 tied_matches=self._ties.number(record_id),
                 category=None if outline is None else outline.category,
-                superseded=self._superseders.get(record_id) is not None,
+                superseded=bool(self._superseders.get(record_id)),
                 shown=record_id in self._shown,
             )
         )
@@ -231,6 +234,15 @@ class Ranking:
         if not are_all:
             self._stops.add("scan_limit")
         return {uuid_bytes(record_id): standing for record_id, standing in found.items()}
+
+    def _all_superseders(self) -> dict[bytes, tuple[bytes, ...]]:
+        """By which active records, by a verdict or links, each superseded one is."""
+        by_links = self._ties.superseders
+        found: dict[bytes, tuple[bytes, ...]] = {}
+        for one in sorted(self._superseded.keys() | by_links.keys()):
+            by = self._superseded.get(one)
+            found[one] = tuple(sorted(by_links.get(one, set()) | ({by} if by is not None else set())))
+        return found
 
     def _read_superseded(self) -> dict[bytes, bytes | None]:
         """The newest records that a verdict has superseded, each with its superseder as long as that is active."""

@@ -45,7 +45,7 @@ class Ties:
         self.links_examined = 0
         self.entries_examined = 0
         self.stops: set[TiesStop] = set()
-        self.superseders: dict[bytes, bytes] = {}
+        self.superseders: dict[bytes, set[bytes]] = defaultdict(set)
         self._partition = partition
         self._evaluator = evaluator
         self._known = known
@@ -73,7 +73,7 @@ class Ties:
             self._tie(source, target)
             self._tie(target, source)
             if link.kind == "supersedes":
-                self.superseders[target] = source
+                self.superseders[target].add(source)
         if next(links, None) is not None:
             self.stops.add("scan_limit")
 

@@ -7,6 +7,9 @@ from itertools import islice
 from typing import Final
 
 from relatum import limits
+from relatum.core.ancestry import DependencyBudgetExhausted
+from relatum.core.eligibility import Evaluator
+from relatum.core.state import RecordVersion
 from relatum.core.text import is_blank, utf8_length
 from relatum.core.wire import Closed, Uuid
 from relatum.errors import Refusal, invalid
@@ -56,7 +59,7 @@ _FILLERS: Final = frozenset(
 
 
 class TopicOccupant(Closed, frozen=True, kw_only=True):
-    """Who holds a topic slot."""
+    """Who holds a topic slot. The title is null where the holder is not eligible: a reader is not given it."""
 
     record_id: Uuid
     revision: int
@@ -82,6 +85,7 @@ class TopicSuggested(Closed, frozen=True, kw_only=True):
 
 def suggest(
     partition: PartitionReader,
+    now_millis: int,
     title: str | None,
     content: str,
     words_of: Callable[[str], Iterable[str]],
@@ -97,12 +101,13 @@ def suggest(
         return invalid("title must be at most 200 bytes")
     key = _key(words_of(title or "")) or _key(words_of(content))
     holder = partition.topic_holder(key) if key else None
+    evaluator = Evaluator(partition, now_millis)
     return TopicSuggested(
         topic_key=key or None,
         reason=None if key else "neither title nor content has a telling word",
         occupied=holder is not None,
-        occupant=None if holder is None else _occupant(partition, holder),
-        nearby=_nearby(partition, key, resembling),
+        occupant=None if holder is None else _occupant(partition, evaluator, holder),
+        nearby=_nearby(partition, evaluator, key, resembling),
     )
 
 
@@ -117,22 +122,32 @@ def _key(words: Iterable[str]) -> str:
     return key
 
 
-def _occupant(partition: PartitionReader, record_id: str) -> TopicOccupant | None:
+def _occupant(partition: PartitionReader, evaluator: Evaluator, record_id: str) -> TopicOccupant | None:
     version = partition.record(record_id)
     if version is None:
         return None
-    payload = payload_of(partition, version.meta)
+    payload = payload_of(partition, version.meta) if _is_given(evaluator, version) else None
     return TopicOccupant(
         record_id=record_id, revision=version.meta.revision, title=None if payload is None else payload.title
     )
 
 
-def _nearby(partition: PartitionReader, key: str, resembling: Iterable[str]) -> tuple[NearbyTopic, ...]:
+def _nearby(
+    partition: PartitionReader, evaluator: Evaluator, key: str, resembling: Iterable[str]
+) -> tuple[NearbyTopic, ...]:
     found: list[NearbyTopic] = []
     for record_id in resembling:
-        topic = partition.topic_of_record(record_id)
-        if topic is not None and topic != key:
+        topic, version = partition.topic_of_record(record_id), partition.record(record_id)
+        if topic is not None and topic != key and version is not None and _is_given(evaluator, version):
             found.append(NearbyTopic(topic_key=topic, record_id=record_id))
         if len(found) == limits.NEARBY_TOPICS_MAX:
             break
     return tuple(found)
+
+
+def _is_given(evaluator: Evaluator, version: RecordVersion) -> bool:
+    """Whether a reader is given a record; not where the dependency budget of the request is used up."""
+    try:
+        return evaluator.is_eligible(version)
+    except DependencyBudgetExhausted:
+        return False

@@ -116,6 +116,8 @@ class Gathering:
         if why is not None:
             self._left_out[why][LINK_TOKENS[relation.input.kind]] += 1
             return
+        if verdict is None:
+            self.history["verdicts_that_do_not_count"] += self._reader.verdict(relation.relation_id) is not None
         given = relation.input
         if self._supersedes(relation):
             self._superseded[given.target.record_id] = relation.relation_id

@@ -23,7 +23,7 @@ def similar(book: Book, content: str, topic: str | None) -> dict[str, float]:
     found = {}
     for sheet in book.sheets.values():
         common = [word for word in own if word in sheet.words]
-        if sheet.type != "memory" or not book.fit(sheet.id) or sheet.id in versions:
+        if sheet.type != "memory" or not book.fit(sheet.id) or not book.eligible(sheet.id) or sheet.id in versions:
             continue
         if not {*common} & {*own[:FIRST_WORDS]} or any(book.no_conflict(one, sheet.id) for one in versions):
             continue

@@ -182,6 +182,17 @@ def test_records_that_are_not_current_are_no_targets(kind: str, caller: Caller) 
     assert [] == save(caller, LATER)["candidates"]
 
 
+def test_what_a_reader_is_not_given_is_not_shown_as_a_target(caller: Caller) -> None:
+    rejected, expired = caller.create("ferry one"), caller.create("ferry two", valid_until_millis=1)
+    derivation = {"sources": [rejected], "method": "m", "method_revision": "1", "evidence_ref": "e"}
+    accepted(caller.command(RECORDS, type="derive", record={"content": "ferry three"}, derivation=derivation))
+    assert 2 == save(caller, "ferry", type="memory")["candidates_detected"], "all but the expired one"
+    change(caller, "review", rejected, disposition="rejected", evidence_ref="note/1")
+    found = save(caller, "ferry four")
+    assert (1, 1) == (found["candidates_detected"], len(found["candidates"])), "the earlier save alone"
+    assert expired["record_id"] != found["candidates"][0]["target_id"]
+
+
 def test_other_types_are_neither_compared_nor_in_the_way(caller: Caller) -> None:
     commands = [
         {"idempotency_key": fresh("key"), "operation": {"type": "create", "record": {"content": FERRY, "type": "task"}}}

@@ -137,6 +137,19 @@ def test_a_suggestion_obeys_the_rules_of_a_record(members: Json, caller: Caller)
     assert INVALID == refusal(caller.ask(TOPIC_KEYS, **members))
 
 
+def test_what_a_reader_is_not_given_is_not_suggested_and_keeps_its_title_to_itself(caller: Caller) -> None:
+    holder = saved(caller, "the ferry leaves", title="Ferry leaves", topic_key="ferry-leaves")
+    other = saved(caller, "the ferry leaves late", topic_key="late")
+    before = suggestion(caller, "the ferry leaves", "Ferry leaves")
+    assert "Ferry leaves" == before["occupant"]["title"]
+    assert [{"topic_key": "late", "record_id": other["record_id"]}] == before["nearby"]
+    for record in (holder, other):
+        change(caller, "review", record, disposition="rejected", evidence_ref="note/1")
+    after = suggestion(caller, "the ferry leaves", "Ferry leaves")
+    assert after["occupied"], "the slot is taken all the same"
+    assert (None, []) == (after["occupant"]["title"], after["nearby"])
+
+
 def test_nothing_of_another_partition_is_found_or_suggested(admin: Caller) -> None:
     here = scope()
     there = {**here, "agent_id": "other"}

@@ -83,6 +83,20 @@ def test_a_superseded_record_ranks_below_its_superseder_by_verdict_and_by_link(c
     assert demoted["record_id"] == order(context(caller, "lantern wick oil"))[0], "the link is inactive"
 
 
+@pytest.mark.parametrize("contents", [("ferry harbour", "pier"), ("pier", "ferry harbour")])
+def test_a_record_that_several_others_supersede_ranks_below_all_of_them(
+    caller: Caller, contents: tuple[str, str]
+) -> None:
+    old = caller.create("ferry harbour tide noon oil")
+    by_link, by_link_too = (caller.create(content) for content in contents)
+    linked(caller, by_link, old, "supersedes")
+    linked(caller, by_link_too, old, "supersedes")
+    assert old["record_id"] == order(context(caller, "ferry harbour tide noon oil"))[-1]
+    by_verdict = caller.create("quay")
+    answered(compare(caller, by_verdict, old, "supersedes"))
+    assert old["record_id"] == order(context(caller, "ferry harbour tide noon oil"))[-1]
+
+
 def test_a_superseded_record_does_not_outrank_a_superseder_that_matches_nothing(caller: Caller) -> None:
     match, old = caller.create("ferry"), caller.create("old")
     new = caller.create("new")

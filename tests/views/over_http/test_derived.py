@@ -64,6 +64,29 @@ def test_pages_of_a_run_are_seen_only_when_it_is_finished_and_take_the_place_of_
     assert [] == mined(caller, one)
 
 
+def test_the_last_page_of_a_run_sent_again_after_a_lost_answer_changes_nothing(caller: Caller) -> None:
+    one, other, third = caller.create("one"), caller.create("other"), caller.create("third")
+    for last in ([edge(one, third)], []):
+        mine(caller, edge(one, other), finish=False)
+        answer = mine(caller, *last)
+        before = told(mined(caller, one))
+        assert 1 + len(last) == len(before) == answer["edges"]
+        assert (answer, before) == (mine(caller, *last), told(mined(caller, one)))
+    mine(caller, edge(one, other), finish=False)
+    mine(caller, edge(one, third))
+    assert 1 == mine(caller, edge(one, third), run=OTHER_RUN)["edges"], "another run takes its place"
+    assert 1 == mine(caller, edge(one, third))["edges"], "and what is repeated after that is a run of its own"
+
+
+def test_a_last_page_is_a_run_of_its_own_once_its_run_was_dropped(caller: Caller) -> None:
+    one, other, third = caller.create("one"), caller.create("other"), caller.create("third")
+    mine(caller, edge(one, other), finish=False)
+    mine(caller, edge(one, third))
+    answered(caller.ask(f"{EDGES}/derived/drop"))
+    assert 1 == mine(caller, edge(one, third))["edges"]
+    assert [third["record_id"]] == [found[2] for found in told(mined(caller, one))]
+
+
 def test_an_edge_that_a_run_names_twice_is_one_edge(caller: Caller) -> None:
     one, other = caller.create("one"), caller.create("other")
     assert 1 == mine(caller, edge(one, other, weight=0.25), edge(one, other, weight=0.75))["edges"]

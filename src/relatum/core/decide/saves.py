@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from relatum import limits
 from relatum.core import digests, transitions
+from relatum.core.ancestry import DependencyBudgetExhausted
 from relatum.core.candidates import CandidateChange, Opened
 from relatum.core.canonical import encode
 from relatum.core.commands import SaveRecord
@@ -14,6 +15,7 @@ from relatum.core.consequences import Consequences
 from relatum.core.decide.chain import Asked, new_id
 from relatum.core.decide.record_events import RecordDecision, accept, sealed, stored_length
 from relatum.core.decide.verdicts import Given, default_provenance, is_fit, judged
+from relatum.core.eligibility import Evaluator
 from relatum.core.events import RecordSaved, Stamp
 from relatum.core.ids import Ref
 from relatum.core.records import split
@@ -54,7 +56,7 @@ def save(
     if occupant is not None and not facts.type == occupant.meta.facts.type == "memory":
         return stale("the topic key is held by another record")
     wanted = facts.type == "memory"
-    found = list(_pairs(state, detected, occupant)) if wanted else []
+    found = list(_pairs(state, detected, occupant, stamp.at_millis)) if wanted else []
     saved = RecordSaved(facts=facts, payload=proof, detected=len(found))
     meta = transitions.record_after(None, saved, record_id, stamp.at_millis, stamp.author)
     canonical = encode(meta)
@@ -112,9 +114,14 @@ def _replacing(
 
 
 def _pairs(
-    state: PartitionState, detected: Detected, occupant: RecordVersion | None
+    state: PartitionState, detected: Detected, occupant: RecordVersion | None, now_millis: int
 ) -> Iterator[tuple[RecordVersion, float]]:
-    """The hits that are worth judging: active and current memories, but for what is replaced and what is settled."""
+    """The hits that are worth judging: active and current memories, but for what is replaced and what is settled.
+
+    What is not eligible is not among them: the answer to a save shows titles and contents to whoever may read, and a
+    reader is not given those.
+    """
+    evaluator = Evaluator(state, now_millis)
     replaced = set() if occupant is None else set(_ancestors(state, occupant.meta.record_id))
     seen: set[str] = set()
     for hit in detected.hits[: limits.DETECTED_MAX]:
@@ -124,6 +131,11 @@ def _pairs(
         if hit.record_id in replaced or hit.record_id in seen or _settled(state, replaced, hit.record_id):
             continue
         seen.add(hit.record_id)
+        try:
+            if not evaluator.is_eligible(version):
+                continue
+        except DependencyBudgetExhausted:
+            return
         yield version, hit.similarity
 
 

@@ -123,7 +123,9 @@ def suggest(call: Call[TopicSuggestion], view: LedgerView) -> TopicSuggestionAns
     """A topic key for a record that has none."""
     body, partition = call.body, reader_of(call, view)
     hits = call.ledger.judgments.resembling(partition, body.content).hits
-    found = topics.suggest(partition, body.title, body.content, words_of, [hit.record_id for hit in hits])
+    found = topics.suggest(
+        partition, view.now_millis, body.title, body.content, words_of, [hit.record_id for hit in hits]
+    )
     if isinstance(found, Refusal):
         return found
     return TopicSuggestionAnswer(
