@@ -66,7 +66,8 @@ def fill(ledger: Ledger, contents: Contents, size: int) -> list[Ref]:
     links = [Link(source_id=one.record_id, target_id=other.record_id, kind="related") for one, other in pairs]
     _submit(ledger, links)
     _submit(ledger, [PinRecord(record_id=one.record_id, expected_revision=1) for one in dice.sample(refs, 10)])
-    ledger.judgments.keep_in_step(PARTITION)
+    with ledger.view() as view:
+        ledger.judgments.search(view.partition(PARTITION), "anything")  # indexes everything
     return refs
 
 
