@@ -195,19 +195,26 @@ def test_the_key_of_a_command_is_taken_for_batches_too(caller: Caller) -> None:
     "fault",
     [
         {"reason": "r" * 2001},
+        {"evidence": "e" * 65_534},
         {"confidence": -0.1},
         {"confidence": 1.1},
         {"provenance": provenance(method=" ")},
         {"provenance": provenance(origin="model_inference")},
     ],
-    ids=str,
+    ids=lambda fault: str(fault)[:40],
 )
 def test_a_static_fault_is_that_items_own(fault: Json, caller: Caller) -> None:
     pending = candidate(caller)
     answer = batch(
         caller,
         {"candidate_id": pending, "relation": "related", **fault},
-        {"candidate_id": pending, "relation": "related", "reason": "r" * 2000, "confidence": 1},
+        {
+            "candidate_id": pending,
+            "relation": "related",
+            "reason": "r" * 2000,
+            "confidence": 1,
+            "evidence": "e" * 65_533,
+        },
     )
     assert ["invalid_request", None] == [one.get("code") for one in answer["results"]]
 

@@ -6,6 +6,7 @@ from typing import assert_never
 
 from relatum import limits
 from relatum.core import text
+from relatum.core.canonical import encode
 from relatum.core.decide import promotions
 from relatum.core.decide.relation_rules import provenance_problem
 from relatum.core.judgments import (
@@ -63,6 +64,8 @@ def _verdict_problem(verdict: Judgment | Comparison) -> str | None:
         return "reason must be at most 2000 characters"
     if verdict.confidence is not None and not 0.0 <= verdict.confidence <= 1.0:
         return "confidence must lie between 0 and 1"
+    if verdict.evidence is not None and len(encode(verdict.evidence)) > limits.VERDICT_EVIDENCE_BYTES_MAX:
+        return "evidence must be at most 64 KiB"
     return None
 
 

@@ -26,7 +26,7 @@ from relatum.errors import Code, Refusal, StorageInconsistency
 from relatum.http.endpoints.judging import judged, judged_alone
 from relatum.http.routes import Route, needing, scanning
 from relatum.http.services import Call, reader_of
-from relatum.limits import CONTRACT_VERSION
+from relatum.limits import BATCH_BODY_BYTES_MAX, CONTRACT_VERSION
 from relatum.reads import judgments
 from relatum.store.partition import PartitionReader
 from relatum.store.view import LedgerView
@@ -226,6 +226,7 @@ ROUTES: Final = (
         answers=JudgmentBatchAnswer,
         handle=batch,
         writes=True,
+        body_bytes_max=BATCH_BODY_BYTES_MAX,
         refuses=("invalid_request", "idempotency_conflict"),
     ),
     Route(
