@@ -77,7 +77,7 @@ class Judge:
         self._compare(ledger, gone, kept, "related")
         self._stand(ledger, old, new, kept)
         self._links(ledger, old, new, gone)
-        self._judge(ledger, _proposals(self._rounds, self._kept[0], kept, new))
+        self._judge(ledger, _proposals(self._rounds, self._kept[0], new, (old, kept)))
         self._clock.advance(20 * DAY_MILLIS)
         swept = self._judge(ledger, Sweeping())
         assert isinstance(swept.operation, SweepRun)
@@ -156,10 +156,10 @@ def _pairs(*pairs: tuple[Ref, Ref]) -> Submitting:
     return Submitting(candidates=tuple(Pair(source=one.record_id, target=other.record_id) for one, other in pairs))
 
 
-def _proposals(day: int, first: Ref, kept: Ref, new: Ref) -> Promoting:
-    """The same pair is suspected on every day; another edge is promoted."""
+def _proposals(day: int, first: Ref, new: Ref, unrelated: tuple[Ref, Ref]) -> Promoting:
+    """Two records are suspected; an edge between two that nobody has related is promoted."""
     run = MiningRun(run_id=f"run {day}", run_date=f"2023-11-{day:02}")
-    one, two, three = first.record_id, new.record_id, kept.record_id
-    suspected = Proposal(source_id=one, target_id=two, kind="contradicts", confidence=0.99)
-    supported = Proposal(source_id=two, target_id=three, kind="supports", confidence=0.99)
+    source, target = unrelated
+    suspected = Proposal(source_id=first.record_id, target_id=new.record_id, kind="contradicts", confidence=0.99)
+    supported = Proposal(source_id=source.record_id, target_id=target.record_id, kind="supports", confidence=0.99)
     return Promoting(run=run, proposals=(suspected, supported))

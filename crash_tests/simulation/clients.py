@@ -98,7 +98,9 @@ class Client:
         with suppress(Unanswered):
             await self._machine.ask(lambda ledger: self._submit(ledger, commands), patience)
 
-    async def _submit(self, ledger: Ledger, commands: list[Command]) -> None:
+    async def _submit(self, ledger: Ledger, chosen: list[Command]) -> None:
+        """Sends what was chosen, but for what an earlier request of this client has been refused meanwhile."""
+        commands = [command for command in chosen if not command.refused]
         submissions = [_submission(ledger, command) for command in commands]
         attempts = [
             self._story.send(command, submission.command_digest)
