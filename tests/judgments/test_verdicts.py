@@ -233,6 +233,23 @@ def test_a_new_verdict_on_a_pair_ends_an_older_supersession_that_was_restored(de
     assert superseder(judging, first) is None
 
 
+@pytest.mark.parametrize("later_stands", [True, False])
+def test_a_new_verdict_on_a_pair_ends_every_other_that_stands(
+    desk: Desk, judging: JudgingDesk, later_stands: bool
+) -> None:
+    first, second = judging.save("nine"), judging.save("ten")
+    older, later = (event(judging.compare(second, first, kind)).receipt for kind in ("conflicts_with", "related"))
+    assert older is not None
+    assert later is not None
+    if not later_stands:
+        desk.accept(builders.retire(later.relation_id, 1))
+    desk.accept(builders.restore(older.relation_id, 2))
+    changed = event(judging.compare(second, first, "scoped"))
+    assert changed.consequences is not None
+    ended = [one.relation_id for one in changed.consequences.relations if one.receipt.action == "retired"]
+    assert ended == [later.relation_id] * later_stands + [older.relation_id]
+
+
 def test_an_archived_record_gets_its_standing_back_although_its_slot_is_held_by_another(
     desk: Desk, judging: JudgingDesk
 ) -> None:

@@ -64,6 +64,9 @@ class Judgments(Protocol):
     def verdict_between(self, source_id: str, target_id: str) -> str | None:
         """The relation of the last verdict on an ordered pair, whatever has become of it."""
 
+    def standing_verdicts(self, source_id: str, target_id: str) -> Iterator[str]:
+        """The relations of the verdicts on an ordered pair that are active and not rejected, in their order."""
+
     def replaced_for_topic(self, record_id: str) -> str | None:
         """The record whose topic slot a record took over; None where it took a free one."""
 

@@ -162,6 +162,12 @@ class JudgmentReader(PartitionRows):
             raise StorageInconsistency("a pair does not match its verdict")
         return verdict.relation_id
 
+    def standing_verdicts(self, source_id: str, target_id: str) -> Iterator[str]:
+        """The relations of the verdicts on an ordered pair that are active and not rejected, in their order."""
+        for relation_id, end in self.verdict_ends(source_id, Table.OUTGOING):
+            if end.indexed and end.other_id == target_id:
+                yield relation_id
+
     def verdict_ends(
         self, record_id: str, direction: Table, *, newest_first: bool = False
     ) -> Iterator[tuple[str, rows.VerdictEnd]]:

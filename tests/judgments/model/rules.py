@@ -176,7 +176,8 @@ def _assert_claim(
     book: Book, given: Judgment | Comparison, ends: tuple[str, str], relation_id: str, pair: Pair | None, now: int
 ) -> None:
     last, by = book.last_claim(*ends), book.superseder(ends[1])
-    for earlier in (last, by if by is not None and by.source.record_id == ends[0] else None):
+    standing = [claim for claim in book.claims.values() if claim.ends == ends and claim.holds]
+    for earlier in (last, by if by is not None and by.source.record_id == ends[0] else None, *standing):
         if earlier is not None and not earlier.retired:
             retire_claim(earlier)
     assert relation_id not in book.claims

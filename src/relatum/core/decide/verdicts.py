@@ -90,9 +90,12 @@ def judged(state: PartitionState, given: Given, stamp: Stamp) -> Ruled | Refusal
 
 
 def _earlier(state: PartitionState, source_id: str, target_id: str) -> dict[str, None]:
-    """The relations that another verdict on an ordered pair replaces: of the last one, and what supersedes now."""
+    """The relations that another verdict on an ordered pair replaces: of the last one, of others that stand again.
+
+    And what supersedes now, which may have come from a topic slot.
+    """
     last, by = state.verdict_between(source_id, target_id), state.standing(target_id).superseded_by
-    earlier = {} if last is None else {last: None}
+    earlier = {} if last is None else dict.fromkeys((last, *state.standing_verdicts(source_id, target_id)))
     return earlier | {by.relation_id: None} if by is not None and by.record_id == source_id else earlier
 
 
