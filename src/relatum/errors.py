@@ -115,6 +115,10 @@ class StorageFailure(Failure):
     """The engine or the disk failed: the writer is poisoned, published state stays readable."""
 
 
+class MinedEdgesUnavailable(StorageFailure):
+    """The layer of mined edges can't be read or changed; the ledger itself is none the worse."""
+
+
 class StoreUnavailable(Failure):
     """A data directory can't be opened (missing, in use, other format, lost data). The message is for the operator."""
 

@@ -19,7 +19,7 @@ from relatum.core.ids import uuid_bytes, uuid_text
 from relatum.core.kinds import REGISTRY
 from relatum.core.mined import MinedEdge
 from relatum.core.promotions import MiningRun
-from relatum.errors import StorageFailure
+from relatum.errors import MinedEdgesUnavailable
 from relatum.limits import DERIVED_EDGES_MAX
 
 FILE_NAME = "derived.sqlite"
@@ -54,8 +54,8 @@ class DerivedEdges:
     def __init__(self, path: Path | None) -> None:
         """Those of the file at `path`, which is opened or made when somebody asks; in memory where there is no path.
 
-        Whoever asks gets StorageFailure where the file is damaged or of another version: it can be deleted, and mined
-        again. Nothing else of the store is the worse for it.
+        Whoever asks gets MinedEdgesUnavailable where the file is damaged or of another version: it can be deleted, and
+        mined again. Nothing else of the store is the worse for it.
         """
         self._path = path
         self._using = RLock()
@@ -73,7 +73,7 @@ class DerivedEdges:
     def _database(self) -> sqlite3.Connection:
         with self._using:
             if self._closed:
-                raise StorageFailure("the mined edges are closed")
+                raise MinedEdgesUnavailable("the mined edges are closed")
             if self._opened is None:
                 self._opened = _opened(self._path)
             return self._opened
@@ -183,7 +183,7 @@ class DerivedEdges:
             try:
                 return self._database.execute(query, values).fetchall()
             except sqlite3.Error as error:
-                raise StorageFailure("the mined edges can't be read") from error
+                raise MinedEdgesUnavailable("the mined edges can't be read") from error
 
     def _staged_run(self, workspace: bytes, run: MiningRun) -> int | None:
         """The number of an unfinished run that has pages already."""
@@ -246,7 +246,9 @@ def _opened(path: Path | None) -> sqlite3.Connection:
     except sqlite3.Error as error:
         if database is not None:
             database.close()
-        raise StorageFailure(f"the mined edges in {path} can't be read; delete the file and mine again") from error
+        raise MinedEdgesUnavailable(
+            f"the mined edges in {path} can't be read; delete the file and mine again"
+        ) from error
     return database
 
 
@@ -279,18 +281,18 @@ class _Transaction:
             self._database.execute("BEGIN IMMEDIATE")
         except sqlite3.Error as error:
             self._using.release()
-            raise StorageFailure("the mined edges can't be changed") from error
+            raise MinedEdgesUnavailable("the mined edges can't be changed") from error
         return self._database
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         try:
             self._database.execute("COMMIT" if error is None else "ROLLBACK")
         except sqlite3.Error as failure:
-            raise StorageFailure("the mined edges can't be changed") from failure
+            raise MinedEdgesUnavailable("the mined edges can't be changed") from failure
         finally:
             self._using.release()
         if isinstance(error, sqlite3.Error):
-            raise StorageFailure("the mined edges can't be changed") from error
+            raise MinedEdgesUnavailable("the mined edges can't be changed") from error
 
 
 def _page_digest(run: MiningRun, edges: Sequence[MinedEdge]) -> bytes:

@@ -11,6 +11,7 @@ from relatum.core.wire import Closed
 from relatum.errors import (
     Code,
     Failure,
+    MinedEdgesUnavailable,
     Refusal,
     StorageFailure,
     StorageInconsistency,
@@ -69,6 +70,8 @@ def told(failure: Failure) -> Refusal:
             return refusal("write_busy", "too many commands are waiting; try again")
         case WritesRefused():
             return refusal("storage_unavailable", "commands are refused until the server is started again")
+        case MinedEdgesUnavailable():
+            return refusal("storage_unavailable", "the mined edges can't be read or changed; the log says why")
         case StorageFailure():
             return refusal("storage_unavailable", "the store can't be read")
         case _:

@@ -18,15 +18,7 @@ from relatum.verify.findings import Findings
 UNKNOWN: Final = "unknown"
 """The family of rows that lie in no table."""
 
-_SUMMED: Final = {
-    Table.RECORD_REVISION,
-    Table.RELATION_REVISION,
-    Table.OUTGOING,
-    Table.INCOMING,
-    Table.DEPENDENT,
-    Table.RECEIPT,
-    Table.CREDENTIAL,
-    Table.CHECKPOINT_REVISION,
+JUDGMENT_TABLES: Final = (
     Table.STANDING,
     Table.PINNED,
     Table.REPLACED,
@@ -41,6 +33,18 @@ _SUMMED: Final = {
     Table.LINK,
     Table.SUSPICION,
     Table.PROMOTED,
+)
+"""Tables whose rows events imply one by one, and nothing else."""
+_SUMMED: Final = {
+    Table.RECORD_REVISION,
+    Table.RELATION_REVISION,
+    Table.OUTGOING,
+    Table.INCOMING,
+    Table.DEPENDENT,
+    Table.RECEIPT,
+    Table.CREDENTIAL,
+    Table.CHECKPOINT_REVISION,
+    *JUDGMENT_TABLES,
 }
 """The tables that events imply row by row. All others are compared with one of these, or with the events themselves."""
 

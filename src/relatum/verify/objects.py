@@ -17,6 +17,7 @@ from relatum.core.records import Payload
 from relatum.store import keys, rows
 from relatum.store.keys import Table
 from relatum.store.view import store_body
+from relatum.verify.books import JUDGMENT_TABLES
 from relatum.verify.group import Group, Site
 from relatum.verify.records import check_record, said_of, wanted_topic
 from relatum.verify.scan import SEQUENCE_BYTES
@@ -98,23 +99,6 @@ RECORD_TABLES: Final = (
     Table.OUTGOING,
     Table.INCOMING,
 )
-JUDGMENT_TABLES: Final = (
-    Table.STANDING,
-    Table.PINNED,
-    Table.REPLACED,
-    Table.CANDIDATE,
-    Table.CANDIDATE_STATUS,
-    Table.CANDIDATE_PAIR,
-    Table.CANDIDATE_END,
-    Table.VERDICT,
-    Table.VERDICT_PAIR,
-    Table.VERDICT_END,
-    Table.SWEPT,
-    Table.LINK,
-    Table.SUSPICION,
-    Table.PROMOTED,
-)
-"""Tables whose rows events imply one by one, and nothing else."""
 GROUPS: Final = (
     Group(RECORD_TABLES, UUID_BYTES, check_record),
     Group((Table.RELATION, Table.RELATION_REVISION), UUID_BYTES, _relation),

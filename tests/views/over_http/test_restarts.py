@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.http.client import RECEIPTS, Api, Caller, Json, accepted, issue
+from tests.http.client import RECEIPTS, Api, Caller, Json, accepted, issue, refusal
 from tests.http.serving import Server, initialise
 from tests.judgments.over_http.calling import answered, compare
 from tests.views.over_http.calling import (
+    EDGES,
     MINING,
     RUN,
     context,
@@ -29,6 +30,7 @@ from tests.views.over_http.calling import (
     validate,
 )
 
+UNAVAILABLE = (503, "storage_unavailable")
 OTHER_RUN = {"run_id": "another night", "run_date": "2026-01-09"}
 
 
@@ -86,3 +88,24 @@ def test_everything_is_there_after_a_restart_and_the_authored_part_without_deriv
         ], "the detections of a day are no part of what was thrown away"
         mine(caller, edge(refs[1], refs[2]), run=RUN)
         assert 1 == len(mined(caller, refs[1]))
+
+
+def test_a_mined_layer_that_is_damaged_keeps_nothing_else_back(house: House) -> None:
+    with house.open() as caller:
+        one, other = caller.create("the ferry"), caller.create("the harbour")
+        mine(caller, edge(one, other, "leads_to"))
+        before = authored(caller, one, other)
+    derived = house.directory / "derived.sqlite"
+    derived.write_bytes(b"nothing that SQLite knows" * 1_000)
+    with house.open() as caller:
+        assert before == authored(caller, one, other)
+        for path, body in ((f"{EDGES}/dangling", {"limit": 5}), (f"{EDGES}/derived/drop", {})):
+            answer = caller.ask(path, **body)
+            assert UNAVAILABLE == refusal(answer)
+            assert "the mined edges can't be read" in answer.json()["error"]["message"]
+        accepted(stand(caller, "pin", one))
+    derived.unlink()
+    with house.open() as caller:
+        assert [] == mined(caller, one)
+        mine(caller, edge(one, other, "leads_to"))
+        assert 1 == len(mined(caller, one))

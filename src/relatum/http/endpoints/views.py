@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
+from msgspec.structs import asdict
+
 from relatum.core.ids import Scope
 from relatum.core.links import LinkCommand, LinkReceipt
 from relatum.core.view_queries import ContextQuery, HealthQuery, OverviewQuery, StatusQuery, ValidateQuery
@@ -15,13 +17,11 @@ from relatum.http.services import Call, reader_of
 from relatum.limits import CONTEXT_CHARACTERS_DEFAULT, CONTRACT_VERSION, OVERVIEW_MAX
 from relatum.reads import context, health, validate
 from relatum.reads import overview as overviews
-from relatum.reads.context import ContextEntry
-from relatum.reads.context_ranking import ContextCoverage
-from relatum.reads.health import HealthState
+from relatum.reads.context import Context
+from relatum.reads.health import Health
 from relatum.reads.overview import Overview
 from relatum.reads.page import StopReason
 from relatum.reads.status import RecordStatus, StatusCoverage
-from relatum.reads.survey import SurveyCoverage
 from relatum.reads.validate import ValidateCoverage
 from relatum.store.view import LedgerView
 
@@ -58,21 +58,11 @@ class ValidateAnswer(Closed, frozen=True, kw_only=True):
     coverage: ValidateCoverage
 
 
-class HealthAnswer(Closed, frozen=True, kw_only=True):
+class HealthAnswer(Health, frozen=True, kw_only=True):
     """How well the records hang together."""
 
     contract_version: Literal[1]
     scope: Scope
-    state: HealthState
-    records: int
-    linked: int
-    isolated: int
-    conflicts: int
-    red: bool
-    unreviewed_machine_relations: int
-    pending_candidates: int
-    oldest_pending_age_millis: int | None
-    coverage: SurveyCoverage
 
 
 class OverviewAnswer(Closed, frozen=True, kw_only=True):
@@ -83,17 +73,11 @@ class OverviewAnswer(Closed, frozen=True, kw_only=True):
     graph: Overview
 
 
-class ContextAnswer(Closed, frozen=True, kw_only=True):
+class ContextAnswer(Context, frozen=True, kw_only=True):
     """A block for a prompt, what it is made of, and what awaits whoever starts to work."""
 
     contract_version: Literal[1]
     scope: Scope
-    block: str
-    entries: tuple[ContextEntry, ...]
-    left_out: int
-    pending_candidates: int
-    needs_review: int
-    coverage: ContextCoverage
 
 
 async def link(call: Call[LinkCommand]) -> LinkCommandAnswer | Refusal:
@@ -141,20 +125,7 @@ def validated(call: Call[ValidateQuery], view: LedgerView) -> ValidateAnswer | R
 def healthy(call: Call[HealthQuery], view: LedgerView) -> HealthAnswer:
     """How well the records hang together."""
     found = health.health(reader_of(call, view), view.now_millis)
-    return HealthAnswer(
-        contract_version=CONTRACT_VERSION,
-        scope=call.body.scope,
-        state=found.state,
-        records=found.records,
-        linked=found.linked,
-        isolated=found.isolated,
-        conflicts=found.conflicts,
-        red=found.red,
-        unreviewed_machine_relations=found.unreviewed_machine_relations,
-        pending_candidates=found.pending_candidates,
-        oldest_pending_age_millis=found.oldest_pending_age_millis,
-        coverage=found.coverage,
-    )
+    return HealthAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, **asdict(found))
 
 
 def overview(call: Call[OverviewQuery], view: LedgerView) -> OverviewAnswer:
@@ -172,16 +143,7 @@ def composed(call: Call[ContextQuery], view: LedgerView) -> ContextAnswer | Refu
     around = call.ledger.judgments.surroundings(partition, body.prompt)
     budget = body.budget_characters or CONTEXT_CHARACTERS_DEFAULT
     found = context.context(partition, view.now_millis, around, budget, body.shown or ())
-    return ContextAnswer(
-        contract_version=CONTRACT_VERSION,
-        scope=body.scope,
-        block=found.block,
-        entries=found.entries,
-        left_out=found.left_out,
-        pending_candidates=found.pending_candidates,
-        needs_review=found.needs_review,
-        coverage=found.coverage,
-    )
+    return ContextAnswer(contract_version=CONTRACT_VERSION, scope=body.scope, **asdict(found))
 
 
 ROUTES: Final = (
