@@ -1,10 +1,21 @@
-"""What every suite shares: the profiles of Hypothesis. Fixtures lie in the suite that uses them."""
+"""What suites share: the profiles of Hypothesis, and a ledger in memory with a clock that a test moves by hand.
+
+A suite with needs of its own has fixtures of the same names; all others lie in the suite that uses them.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from relatum.clock import ManualClock
+from relatum.ledger import Ledger
+from tests.support.builders import START_MILLIS
+from tests.support.desk import Desk
+from tests.support.judging import JudgingDesk
 
 # `ci` finds the same examples on every run, so that a red run is red again at home; `dev` explores a little every
 # time; `deep` is for a night. Choose with HYPOTHESIS_PROFILE; without it CI takes `ci` and people take `dev`.
@@ -25,3 +36,24 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev"))
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(START_MILLIS)
+
+
+@pytest.fixture
+def ledger(clock: ManualClock) -> Iterator[Ledger]:
+    with Ledger.in_memory(clock=clock) as opened:
+        yield opened
+
+
+@pytest.fixture
+def desk(ledger: Ledger) -> Desk:
+    return Desk(ledger)
+
+
+@pytest.fixture
+def judging(ledger: Ledger) -> JudgingDesk:
+    return JudgingDesk(ledger)

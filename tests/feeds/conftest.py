@@ -12,25 +12,14 @@ from tests.feeds.following import Consumer
 from tests.feeds.wire import Feed, follower_of
 from tests.http.client import Api, Caller
 from tests.http.serving import Server, initialise
-from tests.support.builders import START_MILLIS
 from tests.support.desk import Desk
 from tests.support.stores import TrialStore, database_on
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock(START_MILLIS)
 
 
 @pytest.fixture
 def ledger(clock: ManualClock) -> Iterator[Ledger]:
     with Ledger(database_on(TrialStore()), clock=clock) as opened:
         yield opened
-
-
-@pytest.fixture
-def desk(ledger: Ledger) -> Desk:
-    return Desk(ledger)
 
 
 @pytest.fixture

@@ -6,29 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from relatum.clock import ManualClock
-from relatum.ledger import Ledger
 from tests.graphs.walking import Walking
 from tests.http.client import Api, Caller
 from tests.http.serving import Server, initialise
-from tests.support.builders import START_MILLIS
 from tests.support.desk import Desk
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock(START_MILLIS)
-
-
-@pytest.fixture
-def ledger(clock: ManualClock) -> Iterator[Ledger]:
-    with Ledger.in_memory(clock=clock) as opened:
-        yield opened
-
-
-@pytest.fixture
-def desk(ledger: Ledger) -> Desk:
-    return Desk(ledger)
 
 
 @pytest.fixture

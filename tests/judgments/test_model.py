@@ -43,9 +43,10 @@ class OnRocksDB(JudgingMachine):
         self.driver.ledger.close()
         index, kept = self.directory / "ledger" / "search.sqlite", self.directory / "kept"
         if fate == "lost":
-            index.unlink()
+            index.unlink(missing_ok=True)
         elif fate == "kept":
-            shutil.copy(index, kept)
+            if index.exists():  # it is made when somebody asks
+                shutil.copy(index, kept)
         elif kept.exists():
             shutil.copy(kept, index)
         self.driver.ledger = self.opened()

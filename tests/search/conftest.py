@@ -13,18 +13,12 @@ from relatum.ledger import Ledger
 from relatum.search.index import SearchIndex
 from relatum.telemetry import Log
 from tests.support.builders import START_MILLIS
-from tests.support.judging import JudgingDesk
 
 
 @pytest.fixture
 def ledger() -> Iterator[Ledger]:
     with Ledger.in_memory(clock=ManualClock(START_MILLIS)) as opened:
         yield opened
-
-
-@pytest.fixture
-def judging(ledger: Ledger) -> JudgingDesk:
-    return JudgingDesk(ledger)
 
 
 @pytest.fixture

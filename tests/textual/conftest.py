@@ -8,28 +8,10 @@ import pytest
 
 from relatum.clock import ManualClock
 from relatum.ledger import Ledger
-from tests.support.builders import START_MILLIS
-from tests.support.desk import Desk
-from tests.support.judging import JudgingDesk
 from tests.textual.carrying import empty_ledger
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock(START_MILLIS)
 
 
 @pytest.fixture
 def ledger(clock: ManualClock) -> Iterator[Ledger]:
     with empty_ledger(clock) as opened:
         yield opened
-
-
-@pytest.fixture
-def desk(ledger: Ledger) -> Desk:
-    return Desk(ledger)
-
-
-@pytest.fixture
-def judging(ledger: Ledger) -> JudgingDesk:
-    return JudgingDesk(ledger)
