@@ -55,8 +55,10 @@ void recorder_stop(void) {
     pthread_mutex_unlock(&lock);
 }
 
-/* With the lock held. A log that can't be written would be a lie. */
+/* With the lock held. A log that can't be written would be a lie. Of a ledger that has failed and stays open, threads
+ * of the engine may be about to make a call when the recording stops. */
 static void record(char kind, uint64_t inode, int64_t offset, const void *data, size_t size) {
+    if (log_descriptor < 0) return;
     struct head head = {kind, inode, offset, (uint32_t)size};
     struct iovec parts[2] = {{&head, sizeof head}, {(void *)data, size}};
     int told = errno;
@@ -117,7 +119,7 @@ ssize_t write(int fd, const void *data, size_t size) {
     int appends = inode && syscall(SYS_fcntl, fd, F_GETFL) & O_APPEND;
     int64_t offset = !inode ? 0 : appends ? found.st_size : syscall(SYS_lseek, fd, 0, SEEK_CUR);
     ssize_t written = syscall(SYS_write, fd, data, size);
-    if (written > 0 && log_descriptor >= 0) record(is_mark ? 'A' : 'W', inode, offset, data, (size_t)written);
+    if (written > 0) record(is_mark ? 'A' : 'W', inode, offset, data, (size_t)written);
     pthread_mutex_unlock(&lock);
     return written;
 }

@@ -38,6 +38,8 @@ CASES: dict[str, tuple[Case, str]] = {
     "wrong-overlay-read": (AT_WORK, DAMAGED),
 }
 """Where each shows, and as what."""
+CLOCK_BACK = "before one that was acknowledged|has the time|that expired at .* was told of|after a commit past its end"
+"""Whether a client commits after the jump is up to the threads; that time went back shows later as well."""
 TRIALS_MAX = 6
 """Which commands come before the kill is up to the threads: one trial may end before the bug had an occasion."""
 
@@ -73,5 +75,5 @@ def test_clocks_find_commits_that_follow_the_clock_back(tmp_path: Path, template
     back = Life(offset_millis=0, jumps=(Jump(10, -5_000),), killed=True)
     case = ClockCase(lives=(back,), offset_millis=0)
     assert 1 == ClockTrial(case, 7, 1, tmp_path, template).run().jumps
-    with pytest.raises(Violation, match=r"was committed at \d+, before one that was acknowledged|has the time"):
+    with pytest.raises(Violation, match=CLOCK_BACK):
         ClockTrial(case, 7, 2, tmp_path, template, ("--bug", "clock-backwards")).run()

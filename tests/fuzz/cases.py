@@ -51,9 +51,14 @@ def operations(schema: BaseSchema) -> list[Operation]:
 
 def drawn(operation: Operation, number: int, seed: int) -> list[Case]:
     """So many cases of each kind; fewer where there are no more."""
-    sound = _generated(operation, GenerationMode.POSITIVE, number, seed)
     faulty = _generated(operation, GenerationMode.NEGATIVE, number, seed) if _negatable(operation) else []
-    return [*sound, *faulty, *_spread(list(_boundaries(operation)), number, Dice(seed, operation.label))]
+    boundaries = _spread(list(_boundaries(operation)), number, Dice(seed, operation.label))
+    return [*sound(operation, number, seed), *faulty, *boundaries]
+
+
+def sound(operation: Operation, number: int, seed: int) -> list[Case]:
+    """So many cases of the first kind; fewer where there are no more."""
+    return _generated(operation, GenerationMode.POSITIVE, number, seed)
 
 
 def declared(operation: Operation) -> dict[str, Any]:
