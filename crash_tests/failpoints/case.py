@@ -23,7 +23,9 @@ CLOSED = tuple(name for name in NAMES if name.startswith("close."))
 COPIED = tuple(name for name in NAMES if name.startswith(("image.", "restore.")))
 
 MET_AGAIN = ("make.directory", *OPENED)
-"""By each `relatum init` on a directory, however often one was killed there before."""
+"""By a `relatum init` on a directory in which one was killed before."""
+BEFORE_A_STORE = ("make.directory", "open.locked", "open.scanned")
+"""Killed there, a `relatum init` has left no store, and the next one makes the directory for it again."""
 
 REACHED_MAX = 60
 ACCEPTED_MAX = 40
@@ -69,7 +71,7 @@ def draw_case(seed: int, number: int) -> Case:
     name = names[place]
     making: tuple[Name, ...] = ()
     if name in MADE or (name not in EXAMINED + REPAIRED + COPIED and random.random() < MAKING_SHARE):
-        making = (name, *_some(MET_AGAIN, random))
+        making = _met((name, *_some(MET_AGAIN, random)))
     work = name if name in WORKED + CLOSED and not making else random.choice(WORKED + CLOSED)
     starts = _some(STARTED, random)
     if name in STARTED and not making:
@@ -82,6 +84,15 @@ def draw_case(seed: int, number: int) -> Case:
         starts=starts,
         copies=(name,) if name in COPIED else (),
     )
+
+
+def _met(names: tuple[Name, ...]) -> tuple[Name, ...]:
+    """Those that are met if each is where one `relatum init` after the other is killed."""
+    met: list[Name] = []
+    for name in names:
+        if name != "make.directory" or set(met) <= set(BEFORE_A_STORE):
+            met.append(name)
+    return tuple(met)
 
 
 def _some(names: tuple[Name, ...], random: Random) -> tuple[Name, ...]:

@@ -6,7 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from crash_tests.failpoints.case import CLOSED, COPIED, EXAMINED, MADE, REPAIRED, STARTED, WORKED, Case, draw_case
+from crash_tests.failpoints.case import (
+    BEFORE_A_STORE,
+    CLOSED,
+    COPIED,
+    EXAMINED,
+    MADE,
+    REPAIRED,
+    STARTED,
+    WORKED,
+    Case,
+    draw_case,
+)
 from crash_tests.failpoints.trial import Trial
 from crash_tests.template import Template
 from crash_tests.violation import Violation
@@ -31,6 +42,8 @@ def test_each_place_is_met_in_the_phase_that_comes_by_it() -> None:
     assert set(NAMES) == {*MADE, *STARTED, *WORKED, *CLOSED, *COPIED}
     for case in (draw_case(7, number) for number in range(1, 400)):
         assert set(case.making).isdisjoint(EXAMINED + REPAIRED + COPIED)
+        for place, name in enumerate(case.making):
+            assert name != "make.directory" or set(case.making[:place]) <= set(BEFORE_A_STORE)
         assert set(case.copies) <= set(COPIED)
         assert case.work in WORKED + CLOSED
         assert set(case.starts) <= set(STARTED)
@@ -49,6 +62,13 @@ THROUGHOUT = Case(
     reached=5,
     starts=("examine.passed", "repair.kept", "repair.cut", "open.published"),
 )
+
+
+@pytest.mark.slow
+def test_no_store_is_left_where_the_directory_is_said_to_be_made_again(tmp_path: Path, template: Template) -> None:
+    case = Case(making=("open.scanned", "make.directory", "open.locked", "make.directory"), work="commit.synced")
+    assert 5 == case.kills
+    assert Trial(case, 7, 1, tmp_path, template).run().verdict.present
 
 
 @pytest.mark.slow
