@@ -13,6 +13,7 @@ from relatum.store.database import Database
 from relatum.store.kv import KeyValue
 from relatum.store.rocks import RocksStore
 from relatum.writer.committer import Committer
+from relatum.writer.deciding import Deciding
 from relatum.writer.submission import Ticket
 
 Rows = Mapping[bytes, bytes | None]
@@ -123,20 +124,20 @@ def failed_sync_ignored(database: Database, staged: Rows, position: rows.Positio
     _publish(database, position)
 
 
-_commit_tickets = Committer._commit
+_commit_group = Committer._commit
 _tell = Committer._tell
 
 
-def receipt_before_sync(committer: Committer, tickets: list[Ticket]) -> None:
+def receipt_before_sync(committer: Committer, decided: Deciding) -> None:
     """Waiters are answered as soon as their commands are decided, before anything is written."""
     database = committer._database
     commit = database.commit
     told: list[Ticket] = []
 
     def answer_first(staged: Rows, position: rows.Position) -> None:
-        for ticket in tickets:
+        for ticket in decided.tickets:
             _tell(committer, ticket)
-        told.extend(tickets)
+        told.extend(decided.tickets)
         failpoints.reach("group.answered")
         commit(staged, position)
 
@@ -147,7 +148,7 @@ def receipt_before_sync(committer: Committer, tickets: list[Ticket]) -> None:
     database.commit = answer_first  # type: ignore[method-assign]  # planting is what this is
     committer._tell = tell_once  # type: ignore[method-assign]
     try:
-        _commit_tickets(committer, tickets)
+        _commit_group(committer, decided)
     finally:
         database.commit = commit  # type: ignore[method-assign]
         del committer._tell

@@ -7,6 +7,7 @@ from relatum import failpoints
 from relatum.clock import FloorClock
 from relatum.store.overlay import Overlay
 from relatum.writer.committer import Committer
+from relatum.writer.deciding import Deciding
 from relatum.writer.intake import Intake
 from relatum.writer.submission import Ticket
 
@@ -26,16 +27,16 @@ def keep_no_floor(clock: FloorClock, millis: int) -> None:
     """The last commit time is forgotten."""
 
 
-_commit_tickets = Committer._commit
+_commit_group = Committer._commit
 
 
-def commit_again(committer: Committer, tickets: list[Ticket]) -> None:
+def commit_again(committer: Committer, decided: Deciding) -> None:
     """A failed commit is answered as if it had worked, and the writer goes on."""
     try:
-        _commit_tickets(committer, tickets)
+        _commit_group(committer, decided)
     except Exception:  # noqa: BLE001 - that is the bug
         failpoints.reach("group.answered")
-        for ticket in tickets:
+        for ticket in decided.tickets:
             committer._tell(ticket)
 
 

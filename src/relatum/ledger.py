@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import sys
+from asyncio import AbstractEventLoop
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Protocol, Self
+from typing import Literal, Self
 
 from relatum import failpoints
 from relatum.clock import Clock, FloorClock, SystemClock
 from relatum.company import CompanyCommands
 from relatum.core import digests
-from relatum.core.access import Credential, StoredCredential
 from relatum.core.changes import JournalHead
 from relatum.core.commands import RecordOperation, RelationOperation
 from relatum.core.cursors import CheckpointCommand, CheckpointReceipt
@@ -22,7 +22,6 @@ from relatum.core.ids import Author, Partition
 from relatum.core.judgments import Comparing
 from relatum.core.links import LinkOperation
 from relatum.core.receipts import Receipt
-from relatum.core.secret import credential_id_of
 from relatum.core.streams import Stream
 from relatum.derived.edges import FILE_NAME as DERIVED_NAME
 from relatum.derived.edges import DerivedEdges
@@ -66,21 +65,6 @@ Readiness = Literal["ready", "poisoned", "draining"]
 QUEUE_COMMANDS_MAX = 4096
 GROUP_COMMANDS_MAX = 128
 CLOSE_SECONDS_MAX = 30.0
-
-_NOBODYS_VERIFIER = bytes(32)
-
-
-class KnownCredentials(Protocol):
-    """What authentication reads: a view, or what somebody remembers of one."""
-
-    @property
-    def now_millis(self) -> int:
-        """The view's instant."""
-        ...
-
-    def credential(self, credential_id: str) -> StoredCredential | None:
-        """A credential of any company."""
-        ...
 
 
 class Ledger(CompanyCommands):
@@ -195,18 +179,6 @@ class Ledger(CompanyCommands):
         """What is published: a view of this very position shows nothing that an earlier one of it did not."""
         return self._database.position
 
-    def authenticate(self, view: KnownCredentials, secret: str) -> Credential | None:
-        """The credential that `secret` belongs to, if it is neither revoked nor expired at the view's instant.
-
-        A secret of nobody is compared too, so that how long it takes tells nothing of who there is.
-        """
-        credential_id = credential_id_of(secret)
-        stored = None if credential_id is None else view.credential(credential_id)
-        expected = _NOBODYS_VERIFIER if stored is None else stored.verifier
-        if not digests.same(expected, digests.secret_verifier(secret)) or stored is None:
-            return None
-        return stored.credential if stored.credential.usable(view.now_millis) else None
-
     # Commands
 
     def command(
@@ -266,6 +238,13 @@ class Ledger(CompanyCommands):
                 elif not isinstance(outcome, Refusal):
                     self.metrics.replays.inc()
         return known, fresh
+
+    def in_turns_with(self, loop: AbstractEventLoop) -> AbstractContextManager[None]:
+        """Within it, the writer shares the thread of `loop`, which enters and leaves it, instead of competing with it.
+
+        IMPORTANT: meanwhile nothing that blocks until a command is decided may be called in that thread.
+        """
+        return self._committer.in_turns_with(loop)
 
     # Restoring what was exported; no request ever leads here
 

@@ -39,6 +39,7 @@ class Endpoint(Generic[BodyT]):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         started = perf_counter()
+        await self._services.pace.turn()
         with self._services.slots.lease() as lease:
             try:
                 response = await self._respond(scope, receive, lease)

@@ -215,7 +215,8 @@ def _run(servers: Sequence[_Server], services: Services, sweep_seconds: float, r
         else:
             accepting.cancel()
         sweeping = asyncio.create_task(sweep_for_ever(services, sweep_seconds)) if sweep_seconds else None
-        await running
+        with services.ledger.in_turns_with(loop):
+            await running
         if sweeping is not None:
             sweeping.cancel()
 

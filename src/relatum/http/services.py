@@ -10,6 +10,7 @@ from typing import Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 from relatum.core.access import Credential
 from relatum.core.ids import Partition, Scope, memory_partition
 from relatum.http.authentication import Authentication
+from relatum.http.pace import Pace
 from relatum.http.responses import Header
 from relatum.http.slots import Lease, Slots
 from relatum.http.watches import Watches
@@ -90,6 +91,7 @@ class Services:
         self.pages = pages
         self.metrics = ledger.metrics
         self.authentication = Authentication(ledger)
+        self.pace = Pace()
         self.slots = Slots(slots_max, self.metrics.slots_in_use)
         self.stream_bounds = stream_bounds
         self.streams = Slots(stream_bounds.streams_max, self.metrics.streams)

@@ -55,6 +55,8 @@ OPEN_SECONDS_MAX: Final = 300.0
 BLOCK_CACHE_BYTES: Final = 64 * MIB
 WRITE_BUFFER_BYTES: Final = 16 * MIB
 WRITE_BUFFERS_MAX: Final = 4
+WRITE_BUFFER_FILTER: Final = 0.02
+"""What part of a write buffer a filter of its keys may take. Most keys that a new command asks for are not there."""
 OPEN_FILES_MAX: Final = 256
 
 _FURTHER_SETTINGS: Final = Path(__file__).with_name("engine_options")
@@ -318,6 +320,8 @@ def _bound_memory(options: Options) -> None:
     options.set_block_based_table_factory(table)
     options.set_write_buffer_size(WRITE_BUFFER_BYTES)
     options.set_max_write_buffer_number(WRITE_BUFFERS_MAX)
+    options.set_memtable_prefix_bloom_ratio(WRITE_BUFFER_FILTER)
+    options.set_memtable_whole_key_filtering(True)
     options.set_max_open_files(OPEN_FILES_MAX)
 
 

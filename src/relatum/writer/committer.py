@@ -2,14 +2,17 @@
 
     take -> decide each on an overlay -> write, sync, publish -> answer every waiter
 
-While a group waits for the disk the next one gathers. A failed or doubtful commit poisons the writer: nobody of that
-group is told success or refusal, every later command is refused, published state stays readable, and a restart
+All of it happens in the writer's own thread; with an event loop, taking and deciding happen in turns with the loop's
+own work. While a group waits for the disk the next one gathers. A failed or doubtful commit poisons the writer: nobody
+of that group is told success or refusal, every later command is refused, published state stays readable, and a restart
 decides the truth.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from threading import Thread
 from time import perf_counter
 
@@ -20,9 +23,11 @@ from relatum.errors import Failure, Refusal, WritesRefused
 from relatum.store.database import Database
 from relatum.telemetry import Log, Metrics
 from relatum.writer.announcer import Announcer
+from relatum.writer.deciding import Deciding
 from relatum.writer.group import CommandFailed, Group
 from relatum.writer.intake import Intake
 from relatum.writer.submission import Outcome, Submission, Ticket
+from relatum.writer.turns import Turns
 
 
 class Committer:
@@ -50,6 +55,7 @@ class Committer:
         self._log = log
         self._group_commands_max = group_commands_max
         self._intake = Intake(queue_commands_max)
+        self._turns: Turns | None = None
         self._thread = Thread(target=self._run, name="relatum-committer", daemon=True)
         metrics.write_queue.set_function(lambda: len(self._intake))
         metrics.poisoned.set_function(lambda: self.poisoned)
@@ -59,15 +65,32 @@ class Committer:
         """Starts the thread; from now on groups are taken as they arrive."""
         self._thread.start()
 
+    @contextmanager
+    def in_turns_with(self, loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+        """Within it, brief commands are decided in the thread of the loop, which enters and leaves it."""
+        self._turns = turns = Turns(loop)
+        try:
+            yield
+        finally:
+            self._turns = None
+            turns.end()
+
+    def has_turns_here(self) -> bool:
+        """Whether the calling thread is that of a loop that the writer shares."""
+        turns = self._turns
+        return turns is not None and turns.here()
+
     def submit(self, submissions: Sequence[Submission], on_done: Callable[[Ticket], None]) -> None:
         """Queues commands that are decided in order. Raises WriteBusy (full) or WritesRefused (poisoned, closing)."""
         if self.poisoned:
             raise WritesRefused("writes are refused after a storage failure, until a restart")
         self._intake.put(Ticket(tuple(submissions), on_done))
+        self._wake()
 
     def drain(self, timeout_seconds: float) -> bool:
         """Takes no more commands and waits until those taken are answered; whether that came about in time."""
         self._intake.close()
+        self._wake()
         self._thread.join(timeout_seconds)
         return not self._thread.is_alive()
 
@@ -76,28 +99,50 @@ class Committer:
 
         False, with nothing done, once no more can arrive. For the thread, and for whoever simulates it.
         """
-        tickets = self._intake.take(self._group_commands_max)
-        if not tickets:
+        if self.poisoned or self._turns is None:
+            self._intake.wait()
+        if self._intake.drained():
             return False
-        if self.poisoned:
-            self._refuse(tickets)
-            return True
+        deciding = Deciding(self._take, self._begin)
         try:
-            self._commit(tickets)
+            if self.poisoned:
+                self._refuse(self._take())
+            else:
+                self._decide(deciding, self._turns)
+                if deciding.tickets:
+                    self._commit(deciding)
         except Exception as error:  # noqa: BLE001 - whatever broke, the outcome on disk is unknown
             self.poisoned = True
             self._log.failure("a commit failed; writes are refused until a restart", error)
-            self._refuse(tickets)
+            self._refuse(deciding.tickets)
         return True
 
     def _run(self) -> None:
         while self.run_once():
             pass
 
-    def _commit(self, tickets: list[Ticket]) -> None:
-        group = Group(self._database.store, self._entropy, self._clock.millis(), self.broken)
-        for ticket in tickets:
-            ticket.outcomes = [group.decide(submission) for submission in ticket.submissions]
+    def _wake(self) -> None:
+        turns = self._turns
+        if turns is not None:
+            turns.wake()
+
+    def _take(self) -> list[Ticket]:
+        return self._intake.take(self._group_commands_max)
+
+    def _begin(self) -> Group:
+        return Group(self._database.store, self._entropy, self._clock.millis(), self.broken)
+
+    def _decide(self, deciding: Deciding, turns: Turns | None) -> None:
+        """IMPORTANT: taking is a turn of the loop too: what has come to it at once is one group then."""
+        if turns is None:
+            deciding.all()
+            return
+        turns.carry_out(deciding.taking(), when=self._intake.ready)
+        while deciding.other_one():
+            turns.carry_out(deciding.brief_ones())
+
+    def _commit(self, decided: Deciding) -> None:
+        group, tickets = decided.group, decided.tickets
         failpoints.reach("group.decided")
         if group.accepted:
             self._clock.raise_floor(group.at_millis)  # before anybody can read what was committed then

@@ -38,10 +38,22 @@ class Intake:
             self._waiting += size
             self._changed.notify()
 
-    def take(self, commands_max: int) -> list[Ticket]:
-        """Waits for a ticket, then takes tickets until `commands_max` is reached; empty once closed and drained."""
+    def ready(self) -> bool:
+        """Whether there is something to take, or never will be."""
+        return bool(self._tickets) or self._closed
+
+    def drained(self) -> bool:
+        """Whether there is nothing to take and never will be."""
+        return self._closed and not self._tickets
+
+    def wait(self) -> None:
+        """Waits until it is ready."""
         with self._changed:
-            self._changed.wait_for(lambda: self._tickets or self._closed)
+            self._changed.wait_for(self.ready)
+
+    def take(self, commands_max: int) -> list[Ticket]:
+        """Takes the tickets that wait, until `commands_max` is reached."""
+        with self._changed:
             taken: list[Ticket] = []
             commands = 0
             while self._tickets and commands < commands_max:

@@ -7,7 +7,16 @@ from typing import Final, NamedTuple
 
 from relatum.core.access import Credential
 from relatum.core.changes import JournalHead
-from relatum.core.commands import RecordOperation, RelationOperation
+from relatum.core.commands import (
+    AssertRelation,
+    CreateRecord,
+    DeriveRecord,
+    RecordOperation,
+    RelationOperation,
+    ReviewRecord,
+    ReviewRelation,
+    ReviseRecord,
+)
 from relatum.core.cursors import CheckpointCommand, CheckpointReceipt
 from relatum.core.decide.saves import NOTHING_DETECTED, Detected
 from relatum.core.events import CredentialOperation, JudgmentEvent
@@ -112,6 +121,13 @@ Restoration = MemorySubmission | JudgmentSubmission
 
 Submission = MemorySubmission | JudgmentSubmission | CredentialSubmission | CheckpointSubmission | ActivationSubmission
 Outcome = Receipt | JudgmentEvent | Credential | CheckpointReceipt | JournalHead | Refusal | Failure
+
+_BRIEF: Final = (AssertRelation, ReviewRelation, CreateRecord, DeriveRecord, ReviseRecord, ReviewRecord)
+
+
+def is_brief(submission: Submission) -> bool:
+    """Whether deciding it takes a few reads, however much its partition holds."""
+    return isinstance(submission, RecordSubmission | RelationSubmission) and isinstance(submission.operation, _BRIEF)
 
 
 class Ticket:

@@ -20,8 +20,11 @@ T = TypeVar("T")
 def decided(committer: Committer, submissions: Sequence[Submission]) -> list[Outcome]:
     """The outcomes of `submissions`, in order; blocks until they may be told.
 
-    Raises WriteBusy or WritesRefused, which concern all of them.
+    Raises WriteBusy or WritesRefused, which concern all of them; RuntimeError in the thread of a loop that the writer
+    shares, which would wait for itself.
     """
+    if committer.has_turns_here():
+        raise RuntimeError("what is submitted from the event loop that the writer shares has to be awaited")
     answered: Future[list[Outcome]] = Future()
     committer.submit(submissions, lambda ticket: answered.set_result(ticket.outcomes))
     return _certain(answered.result())
