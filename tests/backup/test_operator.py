@@ -20,9 +20,9 @@ from relatum.store.layout import IMAGES_NAME
 from tests.backup.operated import TOKEN, command, done, make_large, operated, refused, token_file
 from tests.cli.program import COMMAND, environment, run
 from tests.http.client import BUSY, UNAUTHORIZED, Api, Caller, issue, refusal
-from tests.http.serving import WAIT_SECONDS, Server, initialise
+from tests.http.serving import Server, initialise
 from tests.http.wire import Wire, head
-from tests.support.polling import until
+from tests.support.polling import WAIT_SECONDS, until
 
 PATHS = (IMAGE_PATH, COMPACT_PATH)
 OPERATOR = {"authorization": f"Bearer {TOKEN}"}
