@@ -24,7 +24,7 @@ from msgspec import Struct
 from crash_tests.violation import Violation
 
 ROOT = Path(__file__).resolve().parents[1]
-ENDING_SECONDS_MAX = 20.0
+ENDING_SECONDS_MAX = 60.0
 POLL_SECONDS = 1.0
 _READ_BYTES = 65536
 _SHOWN_BYTES = 1500
