@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from argparse import Namespace
 from pathlib import Path
@@ -10,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from crash_tests import disk
-from crash_tests.leftovers import LOCK_NAME, claimed
 from crash_tests.part import Part, Run, Summary, Unavailable
 from crash_tests.power.cuts import LOSE_WATERMARK, POWER_CUTS, ROLLBACK
 from crash_tests.power.lossy_fs import LOSSY_FS, LYING_SYNC
@@ -110,15 +108,3 @@ def test_a_machine_without_loop_devices_is_told_so(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(disk, "attach_loop", attach)
     with pytest.raises(Unavailable, match=r"no ext4 can be mounted here through a loop device.*/dev/loop-control"):
         disk.require_disk(tmp_path, "ext4")
-
-
-def test_what_a_killed_run_left_is_taken_away_and_nothing_else(tmp_path: Path) -> None:
-    killed, violated, running, own = (tmp_path / f"relatum-x-{number}" for number in range(4))
-    for directory in (killed, violated, running, own):
-        directory.mkdir()
-    (killed / LOCK_NAME).touch()
-    with (running / LOCK_NAME).open("wb") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        with claimed(own, "x"):
-            assert (own / LOCK_NAME).exists()
-    assert sorted(tmp_path.iterdir()) == [violated, running, own]
