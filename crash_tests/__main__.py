@@ -19,6 +19,7 @@ from random import SystemRandom
 from types import FrameType
 
 from crash_tests.bugs import BUGS
+from crash_tests.leftovers import claimed
 from crash_tests.part import Part, Run, Unavailable
 from crash_tests.parts import PARTS
 from crash_tests.violation import Violation
@@ -96,7 +97,8 @@ def _run(part: Part, arguments: Namespace, seed: int, tell: Tell) -> int:
         options=arguments,
     )
     try:
-        summary = part.run(given)
+        with claimed(directory, part.name):
+            summary = part.run(given)
     except Violation as violation:
         _tell(f"{part.name}: VIOLATION with seed {seed}: {violation}\nWhat it left is in {directory}")
         return VIOLATED

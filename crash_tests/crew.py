@@ -25,7 +25,7 @@ TaskT = TypeVar("TaskT")
 ResultT = TypeVar("ResultT")
 
 CASE_SECONDS_MAX = 300.0
-END_SECONDS_MAX = 20.0
+END_SECONDS_MAX = 60.0
 WORKERS = min(2, os.cpu_count() or 1)
 
 

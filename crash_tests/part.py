@@ -23,7 +23,7 @@ class Run(Struct, kw_only=True):
     """What a part is given: how much to do, under which seed, with which lie, and where.
 
     `control` is damage from outside that must be noticed, `bug` a planted bug of the product (crash_tests/bugs). The
-    directory exists, is empty and is the part's own; whoever gave it removes it, unless something was violated.
+    directory exists and is the part's own; whoever gave it removes it, unless something was violated.
     """
 
     seed: int

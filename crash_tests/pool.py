@@ -24,7 +24,7 @@ from msgspec import Struct
 from crash_tests.violation import Violation
 
 ROOT = Path(__file__).resolve().parents[1]
-ENDING_SECONDS_MAX = 20.0
+ENDING_SECONDS_MAX = 60.0
 POLL_SECONDS = 1.0
 _READ_BYTES = 65536
 _SHOWN_BYTES = 1500
@@ -82,7 +82,13 @@ class Worker:
         if self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait(ENDING_SECONDS_MAX)
+        self._hear_out()
         self._process.stdout.close()
+
+    def _hear_out(self) -> None:
+        """Until its children, which have its output too, have ended with it: then nobody touches their files."""
+        while select([self], [], [], ENDING_SECONDS_MAX)[0] and os.read(self.fileno(), _READ_BYTES):
+            pass
 
     def fileno(self) -> int:
         """For a selector: where messages come from."""

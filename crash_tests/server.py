@@ -21,10 +21,10 @@ from typing import Any, Self
 
 from crash_tests.violation import Violation, require
 
-START_SECONDS_MAX = 30.0
-STOP_SECONDS_MAX = 30.0
+START_SECONDS_MAX = 60.0
+STOP_SECONDS_MAX = 60.0
 PROGRAM_SECONDS_MAX = 60.0
-DYING_SECONDS_MAX = 5.0
+DYING_SECONDS_MAX = 60.0
 """From when connections break until the kernel has told that the process has ended."""
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relatum.clock import Clock, FloorClock, ManualClock, SystemClock
+from tests.support.polling import WAIT_SECONDS
 
 INSTANTS = st.integers(min_value=-(2**63), max_value=2**63 - 1)
 
@@ -84,5 +85,5 @@ def test_threads_that_raise_it_at_once_leave_the_greatest_floor() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=30)
+        thread.join(WAIT_SECONDS)
     assert 1_999 == clock.millis()

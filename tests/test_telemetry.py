@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from relatum.telemetry import METRICS_CONTENT_TYPE, LibraryLog, Log, Metrics
+from tests.support.polling import WAIT_SECONDS
 
 SERIES = {
     'relatum_commands_total{action="asserted",family="relation"} 1.0',
@@ -75,7 +76,7 @@ def test_counts_of_many_threads_add_up() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=30)
+        thread.join(WAIT_SECONDS)
     assert 'relatum_commands_total{action="created",family="record"} 8000.0' in shown(metrics)
 
 

@@ -35,9 +35,3 @@ def environment(library: Path) -> dict[str, str]:
 def preloaded() -> ctypes.CDLL:
     """This process, with the functions of the library that was preloaded into it."""
     return ctypes.CDLL(None)
-
-
-def fast_directory() -> Path | None:
-    """Where files are kept in memory; None where a machine has no such place."""
-    shared_memory = Path("/dev/shm")  # the place is the point
-    return shared_memory if os.access(shared_memory, os.W_OK | os.X_OK) else None

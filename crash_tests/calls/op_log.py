@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from crash_tests.calls.native import compiled, environment, fast_directory
+from crash_tests.calls.native import compiled, environment
 from crash_tests.calls.states import CASES_PER_RECORDING, LIES, Task
+from crash_tests.leftovers import in_memory
 from crash_tests.part import Part, Run, Summary
 from crash_tests.pool import work_off
 
@@ -21,9 +20,8 @@ SILENCE_SECONDS_MAX = 60.0
 def run(given: Run) -> Summary:
     """So many crash states."""
     recorder = compiled("recorder", given.directory)
-    place = Path(tempfile.mkdtemp(prefix="relatum-op-log-", dir=fast_directory()))
     counts: Counter[str] = Counter()
-    try:
+    with in_memory("op-log") as place:
         done = work_off(
             _tasks(given, place),
             (sys.executable, "-m", "crash_tests.calls.states"),
@@ -33,8 +31,6 @@ def run(given: Run) -> Summary:
         )
         for message in done:
             counts.update(message.counts)
-    finally:
-        shutil.rmtree(place)
     return Summary(counts["states"], _line(counts, given.seconds))
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
-import tempfile
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterator
@@ -12,11 +10,12 @@ from functools import partial
 from pathlib import Path
 
 from crash_tests.calls.faults import FAULTS
-from crash_tests.calls.native import compiled, environment, fast_directory
+from crash_tests.calls.native import compiled, environment
 from crash_tests.calls.sweep import Case, Task
 from crash_tests.calls.workloads import SWEPT_WHOLLY, WORKLOADS
 from crash_tests.calls.zygote import CHILD_SECONDS_MAX
 from crash_tests.dice import seeded
+from crash_tests.leftovers import in_memory
 from crash_tests.part import Part, Run, Summary
 from crash_tests.pool import work_off
 
@@ -30,23 +29,20 @@ MORE_CALLS = 2
 def run(given: Run) -> Summary:
     """So many faults, or all that there are."""
     injector = compiled("injector", given.directory)
-    place = Path(tempfile.mkdtemp(prefix="relatum-syscalls-", dir=fast_directory()))
-    work = partial(
-        work_off,
-        command=(sys.executable, "-m", "crash_tests.calls.sweep"),
-        environment=environment(injector),
-        logs=given.directory,
-        silence_seconds_max=2 * CHILD_SECONDS_MAX + 30,
-    )
-    try:
+    with in_memory("syscalls") as place:
+        work = partial(
+            work_off,
+            command=(sys.executable, "-m", "crash_tests.calls.sweep"),
+            environment={**environment(injector), "TMPDIR": str(place)},
+            logs=given.directory,
+            silence_seconds_max=2 * CHILD_SECONDS_MAX + 30,
+        )
         only = getattr(given.options, "workload", None)
         (counted,) = work([Task(seed=given.seed, place=str(place), workload=only)])
         cases = cases_of(counted.counts, given)
         counts: Counter[str] = Counter()
         for message in work(_tasks(given, place, cases)):
             counts.update(message.counts)
-    finally:
-        shutil.rmtree(place)
     return Summary(counts.total(), _line(counts, given.seconds))
 
 

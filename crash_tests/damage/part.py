@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ import msgspec
 
 from crash_tests.damage.judgement import CATALOGUE, CONTROLS, NOTICED, Noticed, Outcome
 from crash_tests.damage.worker import CASE_SECONDS_MAX, Attempt, Prepare
+from crash_tests.leftovers import in_memory
 from crash_tests.part import Part, Run, Summary
 from crash_tests.pool import work_off
 from crash_tests.server import ROOT
@@ -23,8 +23,6 @@ from crash_tests.violation import Violation
 
 CASES_PER_STORE: Final = 1_000
 TOLD_EVERY: Final = 500
-MEMORY: Final = Path("/dev/shm")
-"""Where there is such a thing, cases lie in memory: nothing here is about disks."""
 
 
 class Tally:
@@ -112,10 +110,11 @@ def _place(scratch: Path, block: int) -> Path:
 
 @contextmanager
 def _scratch(given: Run) -> Iterator[Path]:
-    """A directory for the stores. A store that is left over is that of a violation, and is kept with the run."""
-    parent = MEMORY if MEMORY.is_dir() else given.directory
-    with tempfile.TemporaryDirectory(prefix="relatum-damage-", dir=parent) as name:
-        scratch = Path(name)
+    """A directory for the stores, in memory: nothing here is about disks.
+
+    A store that is left over is that of a violation, and is kept with the run.
+    """
+    with in_memory("damage") as scratch:
         try:
             yield scratch
         except Violation:

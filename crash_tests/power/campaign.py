@@ -12,7 +12,6 @@ from crash_tests.crew import crew
 from crash_tests.embedded import Checked
 from crash_tests.part import Run, Summary
 from crash_tests.power.case import Case
-from crash_tests.power.leftovers import claimed
 from crash_tests.power.moments import PLACES
 from crash_tests.power.stores import Preparation
 
@@ -57,7 +56,7 @@ class Campaign(Struct, frozen=True, kw_only=True):
     def run(self, given: Run) -> Summary:
         """So many cases. Raises `Violation` and `Unavailable`."""
         kinds, blows, checked = Counter[str](), 0, Checked()
-        with claimed(given.directory, self.part), crew(self.do) as workers:
+        with crew(self.do) as workers:
             for _ in workers.results(self.preparations(given)):
                 pass
             for outcome in workers.results(Case.of(given, number) for number in given.numbers()):

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from crash_tests.bugs import BUGS
 from crash_tests.dice import seeded
+from crash_tests.kernel import die_with_parent
 from crash_tests.part import Part, Run, Summary
 from crash_tests.simulation.case import simulate
 from crash_tests.simulation.controls import CONTROLS
@@ -131,7 +132,7 @@ def _in_processes(given: Run, processes: int) -> Iterator[Figures]:
         yield from map(run_batch, batches)
         return
     running: deque[Future[Figures]] = deque()
-    with ProcessPoolExecutor(processes, get_context("spawn"), initializer=gc.freeze) as pool:
+    with ProcessPoolExecutor(processes, get_context("spawn"), initializer=_get_ready) as pool:
         try:
             for batch in batches:
                 running.append(pool.submit(run_batch, batch))
@@ -142,6 +143,12 @@ def _in_processes(given: Run, processes: int) -> Iterator[Figures]:
         finally:
             for future in running:
                 future.cancel()
+
+
+def _get_ready() -> None:
+    """A process of the pool waits for work for ever, and keeps what the pool shares, if nobody ends it."""
+    die_with_parent()
+    gc.freeze()
 
 
 def _batches(given: Run) -> Iterator[Batch]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from signal import SIGKILL
 from subprocess import Popen
@@ -13,6 +14,7 @@ import pytest
 from relatum.backup import making, manifest
 from relatum.backup.contents import Source
 from relatum.backup.failures import BackupFailed, BackupUnusable
+from relatum.backup.manifest import MANIFEST_NAME
 from relatum.backup.paths import COMPACT_PATH, IMAGE_PATH
 from relatum.backup.remote import remote_source
 from relatum.backup.restoring import restore
@@ -20,12 +22,13 @@ from relatum.store.layout import IMAGES_NAME
 from tests.backup.operated import TOKEN, command, done, make_large, operated, refused, token_file
 from tests.cli.program import COMMAND, environment, run
 from tests.http.client import BUSY, UNAUTHORIZED, Api, Caller, issue, refusal
-from tests.http.serving import WAIT_SECONDS, Server, initialise
+from tests.http.serving import Server, initialise
 from tests.http.wire import Wire, head
-from tests.support.polling import until
+from tests.support.polling import WAIT_SECONDS, until
 
 PATHS = (IMAGE_PATH, COMPACT_PATH)
 OPERATOR = {"authorization": f"Bearer {TOKEN}"}
+ATTEMPTS_MAX = 10
 
 
 def ask(api: Api, path: str, headers: dict[str, str] | None = None) -> tuple[int, str]:
@@ -204,17 +207,29 @@ def test_a_server_that_is_killed_leaves_no_backup_and_its_next_start_no_image(la
 
 
 def test_a_client_that_is_killed_leaves_no_backup_and_the_server_no_image(large: Path, tmp_path: Path) -> None:
-    backup = tmp_path / "backup"
-    engine = backup / "store" / "engine"
     with operated(large) as (server, _):
-        words = [*COMMAND, "backup", server.url, str(backup), "--operator-token-file", str(tmp_path / "operator.token")]
-        with Popen(words, env=environment()) as client:
-            until(lambda: engine.is_dir() and any(engine.iterdir()), "the first file")
-            client.send_signal(SIGKILL)
-        assert -SIGKILL == client.returncode
+        backup = next(killed_in_the_midst(server, tmp_path))
         until(lambda: not images_of(large), "the end of its image")
         with pytest.raises(BackupUnusable, match="no backup"):
             restore(backup, tmp_path / "restored")
+
+
+def killed_in_the_midst(server: Server, directory: Path) -> Iterator[Path]:
+    """Where a backup was to be whose client was killed while files arrived. Some may be there before we look."""
+    options = ("--operator-token-file", str(directory / "operator.token"))
+    for number in range(ATTEMPTS_MAX):
+        backup = directory / f"backup-{number}"
+        engine = backup / "store" / "engine"
+        with Popen([*COMMAND, "backup", server.url, str(backup), *options], env=environment()) as client:
+            until(partial(has_files, engine), "the first file")
+            client.send_signal(SIGKILL)
+        if not (backup / MANIFEST_NAME).exists():
+            assert -SIGKILL == client.returncode
+            yield backup
+
+
+def has_files(engine: Path) -> bool:
+    return engine.is_dir() and any(engine.iterdir())
 
 
 def test_a_compaction_of_a_served_store_is_cut_short_by_a_stop_and_nothing_is_lost(large: Path, tmp_path: Path) -> None:

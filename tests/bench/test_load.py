@@ -15,7 +15,7 @@ from relatum.bench.load.generator import Generator, MeasurementFailed
 from relatum.bench.processes import echoing
 from relatum.bench.stage import Stage
 
-SECONDS_MAX = 30.0
+SECONDS_MAX = 60.0
 
 
 @pytest.fixture(scope="module")

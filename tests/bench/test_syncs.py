@@ -18,8 +18,6 @@ from relatum.ledger import Ledger
 from tests.architecture.project import ROOT
 
 COMMITS = 20
-BACKGROUND_MAX = 5
-"""Syncs of a server's own processes that may fall between the commits."""
 
 pytestmark = [
     pytest.mark.slow,
@@ -73,4 +71,5 @@ def test_a_commit_is_synced_as_often_as_the_page_says(
 @pytest.mark.parametrize("key", ["postgresql", "postgresql-rows"])
 def test_a_server_syncs_each_commit_once(key: str, scratch: Path, seed_file: Path) -> None:
     found = synced(key, scratch, seed_file)
-    assert COMMITS <= found["fdatasync"] <= COMMITS + BACKGROUND_MAX
+    # Those of its own processes fall in between, more of them the longer the commits take; twice for each it is not.
+    assert COMMITS <= found["fdatasync"] < 2 * COMMITS

@@ -20,7 +20,7 @@ from relatum.cli.quickstart import corpus
 from relatum.core.commands import CreateRecord
 from relatum.core.decide.record_rules import broken_rule
 from relatum.core.records import RecordInput
-from tests.cli.program import environment, run, running, serving
+from tests.cli.program import SECONDS_MAX, environment, run, running, serving
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def sent(line: str) -> httpx.Response:
             case word:
                 assert not word.startswith("-")
                 address = word
-    return httpx.request("GET" if body is None else "POST", address, headers=headers, content=body, timeout=30)
+    return httpx.request("GET" if body is None else "POST", address, headers=headers, content=body, timeout=SECONDS_MAX)
 
 
 @pytest.mark.slow
@@ -112,7 +112,7 @@ def test_the_server_stays_up_with_lines_to_paste_and_the_store_stays_too(tmp_pat
         with pytest.raises(httpx.ConnectError):
             sent(pasted[0])
     with serving(store) as (server, address):
-        assert 200 == httpx.get(f"{address}/ready").status_code
+        assert 200 == httpx.get(f"{address}/ready", timeout=SECONDS_MAX).status_code
         assert 0 == server.stop()
 
     again = run("quickstart", store, "--once")
@@ -127,7 +127,7 @@ def test_a_termination_ends_the_server_too(tmp_path: Path) -> None:
         quickstart.lines_until("revisions")
         assert 0 != quickstart.stop(signal.SIGTERM)
         with pytest.raises(httpx.ConnectError):
-            httpx.get(f"{address}/ready")
+            httpx.get(f"{address}/ready", timeout=SECONDS_MAX)
 
 
 def test_a_port_that_is_taken_is_told_before_anything_is_made(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.cli.program import SCOPE, environment, init, run, serving
+from tests.cli.program import SCOPE, SECONDS_MAX, environment, init, run, serving
 
 ERRORS = "Error: "
 
@@ -31,6 +31,7 @@ def writer(address: str, admin_secret: str) -> dict[str, str]:
         f"{address}/api/v1/credentials",
         json={"contract_version": 1, "spec": spec},
         headers={"Authorization": f"Bearer {admin_secret}"},
+        timeout=SECONDS_MAX,
     )
     assert 201 == issued.status_code, issued.text
     return {"Authorization": f"Bearer {issued.json()['secret']}"}
@@ -44,11 +45,11 @@ def creation(key: str) -> dict[str, Any]:
 def test_it_tells_its_address_in_one_line_and_stops_with_0(store: Path) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         with serving(store) as (server, address):
-            assert 200 == httpx.get(f"{address}/ready").status_code
+            assert 200 == httpx.get(f"{address}/ready", timeout=SECONDS_MAX).status_code
             assert 0 == server.stop(number)
             assert "" == server.line()
         with pytest.raises(httpx.ConnectError):
-            httpx.get(f"{address}/ready")
+            httpx.get(f"{address}/ready", timeout=SECONDS_MAX)
 
 
 def test_a_stop_under_load_loses_no_receipt(tmp_path: Path) -> None:
@@ -57,7 +58,7 @@ def test_a_stop_under_load_loses_no_receipt(tmp_path: Path) -> None:
     answered = threading.Event()
 
     def keep_writing(address: str, headers: dict[str, str], name: str) -> None:
-        with httpx.Client(base_url=address, headers=headers, timeout=30) as client:
+        with httpx.Client(base_url=address, headers=headers, timeout=SECONDS_MAX) as client:
             for number in range(100_000):
                 key = f"{name}-{number}"
                 try:
@@ -74,13 +75,16 @@ def test_a_stop_under_load_loses_no_receipt(tmp_path: Path) -> None:
         threads = [threading.Thread(target=keep_writing, args=(address, headers, f"t{n}")) for n in range(4)]
         for thread in threads:
             thread.start()
-        assert answered.wait(60)
+        assert answered.wait(SECONDS_MAX)
         assert 0 == server.stop()
         for thread in threads:
-            thread.join(60)
+            thread.join(SECONDS_MAX)
     assert len(receipts) >= 50
 
-    with serving(tmp_path) as (server, address), httpx.Client(base_url=address, headers=headers) as client:
+    with (
+        serving(tmp_path) as (server, address),
+        httpx.Client(base_url=address, headers=headers, timeout=SECONDS_MAX) as client,
+    ):
         for key, receipt in receipts.items():
             assert receipt == client.post("/api/v1/memory/records/commands", json=creation(key)).content
         assert 0 == server.stop()
@@ -91,7 +95,7 @@ def test_a_second_server_on_a_directory_is_refused_with_the_first_one_s_id(store
         second = run("serve", store, "--port", "0")
         assert (1, "", 1) == (second.returncode, second.stdout, second.stderr.count("\n"))
         assert f"directory in use: {store / 'engine'} is open in process {first.process.pid}" in second.stderr
-        assert 200 == httpx.get(f"{address}/ready").status_code
+        assert 200 == httpx.get(f"{address}/ready", timeout=SECONDS_MAX).status_code
         assert 0 == first.stop()
 
 
@@ -192,7 +196,7 @@ def test_printed_settings_are_a_file_that_means_the_same(tmp_path: Path) -> None
 def searched(address: str, headers: dict[str, str]) -> tuple[int, str | None]:
     """Status and error code of a search, which needs an admission slot."""
     body = {"contract_version": 1, "scope": SCOPE, "filter": {}}
-    answer = httpx.post(f"{address}/api/v1/memory/records/query", json=body, headers=headers)
+    answer = httpx.post(f"{address}/api/v1/memory/records/query", json=body, headers=headers, timeout=SECONDS_MAX)
     return answer.status_code, answer.json().get("error", {}).get("code")
 
 

@@ -14,33 +14,28 @@ from crash_tests.failpoints.case import Case
 from crash_tests.failpoints.part import PART as FAILPOINTS
 from crash_tests.failpoints.trial import Trial
 from crash_tests.template import Template
-from crash_tests.violation import Violation
+from tests.crash.noticing import noticed
 
 pytestmark = pytest.mark.slow
 
 AT_WORK = Case(work="group.answered", reached=60)
-DAMAGED = "storage_inconsistency"
-REFUSED = "acknowledged commands are lost|is damaged"
-"""What a server says that does not start on what it finds."""
-CASES: dict[str, tuple[Case, str]] = {
-    "receipt-before-sync": (Case(work="group.answered", reached=9), f"{REFUSED}|the receipt of|is missing"),
-    "split-command": (Case(work="commit.written", reached=9), f"{REFUSED}|{DAMAGED}|do not hold|is missing"),
-    "watermark-ahead": (Case(work="commit.marked", reached=9), REFUSED),
-    "replay-by-key-alone": (AT_WORK, "another command under the key of .* was answered with 200"),
-    "replay-forgotten": (AT_WORK, "replayed with another receipt|500 internal_error"),
-    "missing-index-row": (AT_WORK, DAMAGED),
-    "lost-header-update": (AT_WORK, DAMAGED),
-    "missing-journal-entry": (AT_WORK, DAMAGED),
-    "missing-receipt-witness": (AT_WORK, DAMAGED),
-    "missing-revision": (AT_WORK, DAMAGED),
-    "topic-slot-kept": (AT_WORK, "do not hold"),
-    "payload-kept": (AT_WORK, "do not hold: .* a payload is left"),
-    "wrong-overlay-read": (AT_WORK, DAMAGED),
+CASES: dict[str, Case] = {
+    "receipt-before-sync": Case(work="group.answered", reached=9),
+    "split-command": Case(work="commit.written", reached=9),
+    "watermark-ahead": Case(work="commit.marked", reached=9),
+    "replay-by-key-alone": AT_WORK,
+    "replay-forgotten": AT_WORK,
+    "missing-index-row": AT_WORK,
+    "lost-header-update": AT_WORK,
+    "missing-journal-entry": AT_WORK,
+    "missing-receipt-witness": AT_WORK,
+    "missing-revision": AT_WORK,
+    "topic-slot-kept": AT_WORK,
+    "payload-kept": AT_WORK,
+    "wrong-overlay-read": AT_WORK,
 }
-"""Where each shows, and as what."""
-CLOCK_BACK = "before one that was acknowledged|has the time|that expired at .* was told of|after a commit past its end"
-"""Whether a client commits after the jump is up to the threads; that time went back shows later as well."""
-TRIALS_MAX = 6
+"""Where each shows."""
+TRIALS_MAX = 20
 """Which commands come before the kill is up to the threads: one trial may end before the bug had an occasion."""
 
 
@@ -56,14 +51,9 @@ def test_each_bug_that_failpoints_are_said_to_find_has_a_case_here() -> None:
 
 @pytest.mark.parametrize("bug", CASES)
 def test_failpoints_find(bug: str, tmp_path: Path, template: Template) -> None:
-    case, told = CASES[bug]
-
-    def look() -> None:
+    with noticed():
         for number in range(1, TRIALS_MAX + 1):
-            Trial(case, 7, number, tmp_path, template, ("--bug", bug)).run()
-
-    with pytest.raises(Violation, match=rf"(?s){told}"):
-        look()
+            Trial(CASES[bug], 7, number, tmp_path, template, ("--bug", bug)).run()
 
 
 def test_what_finds_them_passes_without_them(tmp_path: Path, template: Template) -> None:
@@ -75,5 +65,6 @@ def test_clocks_find_commits_that_follow_the_clock_back(tmp_path: Path, template
     back = Life(offset_millis=0, jumps=(Jump(10, -5_000),), killed=True)
     case = ClockCase(lives=(back,), offset_millis=0)
     assert 1 == ClockTrial(case, 7, 1, tmp_path, template).run().jumps
-    with pytest.raises(Violation, match=CLOCK_BACK):
-        ClockTrial(case, 7, 2, tmp_path, template, ("--bug", "clock-backwards")).run()
+    with noticed():
+        for number in range(2, 2 + TRIALS_MAX):
+            ClockTrial(case, 7, number, tmp_path, template, ("--bug", "clock-backwards")).run()

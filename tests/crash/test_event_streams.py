@@ -12,6 +12,7 @@ from crash_tests import event_stream
 from crash_tests.event_stream import Event, EventStream
 from crash_tests.violation import Violation
 from crash_tests.wire import Unreachable
+from tests.support.polling import WAIT_SECONDS
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 DELIVERY = b'id: one\ndata: {"n":1}\n\n'
@@ -44,7 +45,7 @@ def served(answer: bytes, read: Callable[[EventStream], object], *, closes: bool
             with EventStream(listening.getsockname()[1], "secret", "/stream", BODY) as stream:
                 return read(stream)
         finally:
-            thread.join(10)
+            thread.join(WAIT_SECONDS)
 
 
 def test_events_come_whole_however_they_are_cut_into_chunks() -> None:

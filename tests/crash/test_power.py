@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from argparse import Namespace
 from pathlib import Path
@@ -12,10 +11,10 @@ import pytest
 from crash_tests import disk
 from crash_tests.part import Part, Run, Summary, Unavailable
 from crash_tests.power.cuts import LOSE_WATERMARK, POWER_CUTS, ROLLBACK
-from crash_tests.power.leftovers import LOCK_NAME, claimed
 from crash_tests.power.lossy_fs import LOSSY_FS, LYING_SYNC
 from crash_tests.power.snapshots import SNAPSHOTS, TOO_LATE
 from crash_tests.violation import Violation
+from tests.crash.noticing import noticed
 
 PARTS = (POWER_CUTS, SNAPSHOTS, LOSSY_FS)
 OCCASIONS_MAX = 40
@@ -69,7 +68,7 @@ def test_nothing_is_lost_and_nothing_stays_mounted(part: Part, tmp_path: Path) -
     ids=lambda value: value.name if isinstance(value, Part) else value,
 )
 def test_a_bug_is_noticed_when_the_power_goes_at_the_wrong_place(part: Part, bug: str, at: str, tmp_path: Path) -> None:
-    with pytest.raises(Violation):
+    with noticed():
         run(part, tmp_path, cases=OCCASIONS_MAX, at=at, bug=bug)
 
 
@@ -85,7 +84,7 @@ def test_a_bug_is_noticed_when_the_power_goes_at_the_wrong_place(part: Part, bug
     ids=lambda value: value.name if isinstance(value, Part) else value,
 )
 def test_a_lie_of_the_disk_is_noticed(part: Part, control: str, tmp_path: Path) -> None:
-    with pytest.raises(Violation):
+    with noticed():
         run(part, tmp_path, cases=OCCASIONS_MAX, control=control)
 
 
@@ -93,7 +92,6 @@ def test_a_violation_tells_the_case_and_leaves_its_disk(tmp_path: Path) -> None:
     with pytest.raises(Violation, match=r"case 1: a store that is .* on (ext4|xfs).* cut.* at commit.published"):
         run(POWER_CUTS, tmp_path, cases=1, at="commit.published", control=LOSE_WATERMARK)
     assert (tmp_path / "case-1" / "image").is_file()
-    assert not (tmp_path / LOCK_NAME).exists()
 
 
 def test_whoever_is_not_root_is_told_what_is_lacking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,15 +108,3 @@ def test_a_machine_without_loop_devices_is_told_so(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(disk, "attach_loop", attach)
     with pytest.raises(Unavailable, match=r"no ext4 can be mounted here through a loop device.*/dev/loop-control"):
         disk.require_disk(tmp_path, "ext4")
-
-
-def test_what_a_killed_run_left_is_taken_away_and_nothing_else(tmp_path: Path) -> None:
-    killed, violated, running, own = (tmp_path / f"relatum-x-{number}" for number in range(4))
-    for directory in (killed, violated, running, own):
-        directory.mkdir()
-    (killed / LOCK_NAME).touch()
-    with (running / LOCK_NAME).open("wb") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        with claimed(own, "x"):
-            assert (own / LOCK_NAME).exists()
-    assert sorted(tmp_path.iterdir()) == [violated, running, own]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -10,6 +11,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -151,8 +153,7 @@ needs_curl = pytest.mark.skipif(shutil.which("curl") is None, reason="the pages 
 
 def run_in_shell(code: str, folder: Path) -> str:
     """What a shell prints that is given the lines of a page, on a free port, stopping at the first that fails."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = port_for_nobody_else()
     path = f"{Path(sys.executable).parent}:{environment()['PATH']}"
     guarded = f"set -euo pipefail\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n{code}"
     with subprocess.Popen(
@@ -167,6 +168,16 @@ def run_in_shell(code: str, folder: Path) -> str:
         printed, _ = shell.communicate(timeout=120)
     assert 0 == shell.returncode, printed
     return printed
+
+
+def port_for_nobody_else() -> int:
+    """A free port below those that the system gives to whoever asks for any, so that nobody gets it meanwhile."""
+    given_away = Path("/proc/sys/net/ipv4/ip_local_port_range")
+    lowest = int(given_away.read_text().split()[0]) if given_away.exists() else 32_768
+    for port in range(lowest - 1 - os.getpid() % 5_000, 1_024, -1):
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+    raise AssertionError("no port is free")
 
 
 def statuses_told(code: str) -> list[str]:

@@ -17,9 +17,9 @@ from relatum.settings import CONNECTIONS_MIN
 from tests.doors.conftest import Running
 from tests.doors.crowd import answers, crowd, ended, offer
 from tests.doors.watching import watching
-from tests.http.serving import WAIT_SECONDS, Server, initialise
+from tests.http.serving import Server, initialise
 from tests.http.wire import head
-from tests.support.polling import until
+from tests.support.polling import WAIT_SECONDS, until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 

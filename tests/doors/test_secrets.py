@@ -23,7 +23,7 @@ from tests.doors.child import AT_DECODING
 from tests.http.client import EVERYTHING, Json
 from tests.http.serving import Server, initialise
 from tests.http.wire import Wire
-from tests.support.polling import until
+from tests.support.polling import WAIT_SECONDS, until
 
 MARK = "MARK-5f0b7c"
 """In everything that a client sends and nobody may repeat."""
@@ -85,7 +85,10 @@ def session(directory: Path) -> Iterator[Session]:
     """A session with everything in it that may go wrong; the server stands at its end, poisoned."""
     admin, operator = initialise(directory), f"{MARK}-operator".ljust(40, "x")
     options = ("--log-level", "debug", "--operator-token-file", str(token_file(directory.parent, operator)))
-    with Server(directory, *options, program=CHILD) as server, httpx.Client(base_url=server.url) as client:
+    with (
+        Server(directory, *options, program=CHILD) as server,
+        httpx.Client(base_url=server.url, timeout=WAIT_SECONDS) as client,
+    ):
         made = Session(server, client, [admin, operator])
         worker = _credentials(made, admin)
         _sound(made, worker)

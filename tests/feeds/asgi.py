@@ -27,8 +27,8 @@ from tests.feeds.wire import Event, parsed
 from tests.http.client import RELATIONS
 from tests.support.builders import SCOPE, START_MILLIS
 from tests.support.desk import Desk
+from tests.support.polling import WAIT_SECONDS
 
-WAIT_SECONDS = 20.0
 NEVER_SECONDS = 3600.0
 """A bound that no test comes to."""
 PATIENT = StreamBounds(write_seconds=NEVER_SECONDS, idle_seconds=NEVER_SECONDS)

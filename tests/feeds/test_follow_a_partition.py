@@ -8,24 +8,26 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Event, Thread
-from time import monotonic
 
 import pytest
 
 from tests.feeds.restless import Restless
 from tests.feeds.wire import Feed, follower_of
 from tests.http.client import RECORDS, RELATIONS, Api, Caller, Json, accepted, ref
-from tests.http.serving import WAIT_SECONDS, Server, initialise
+from tests.http.serving import Server, initialise
+from tests.support.polling import WAIT_SECONDS, until
 
 PROGRAM = Path(__file__).parents[2] / "docs" / "howto" / "follow_a_partition.py"
 ROUNDS = 3
 STEPS = 25
 CHANGES_BEFORE_A_KILL = 10
 HALF_A_SECOND_MILLIS = 500
+LAG_MILLIS = 2_000
+"""The program's idea of the server's time lags behind by as long as an answer takes."""
 
 
 class Program:
@@ -71,14 +73,8 @@ class Program:
         until(lambda: self.applied() >= goal)
 
     def copy(self) -> dict[str, Json]:
-        with closing(sqlite3.connect(self._path)) as file:
+        with closing(sqlite3.connect(self._path, timeout=WAIT_SECONDS)) as file:
             return {one: json.loads(body) for one, body in file.execute("SELECT relation_id, relation FROM relation")}
-
-
-def until(condition: Callable[[], bool]) -> None:
-    deadline = monotonic() + WAIT_SECONDS
-    while not condition():
-        assert monotonic() < deadline, "it did not come about in time"
 
 
 def derive(caller: Caller, source: Json) -> Json:
@@ -150,7 +146,7 @@ def test_a_copy_is_exact_however_often_its_program_was_killed(admin: Caller, tmp
         with at_work(client), program.running():
             program.wait_for_changes(CHANGES_BEFORE_A_KILL)
     client.take(STEPS)
-    until(lambda: passed(caller, client.last_boundary_millis))
+    until(lambda: passed(caller, client.last_boundary_millis + LAG_MILLIS))
     program.catch_up()
     assert eligible(caller) == program.copy()
     reasons = {entry["eligibility"]["reason"] for entry in retained(caller)}
@@ -177,8 +173,9 @@ def test_what_becomes_eligible_or_expires_with_time_is_looked_at_then(admin: Cal
     caller = follower_of(admin)
     program = Program(str(caller.api._client.base_url), caller, tmp_path / "copy.db")
     with program.running():
-        now: int = caller.relate()["committed_at_millis"]
+        caller.relate()
         until(lambda: program.has_settled(committed(caller)))
+        now: int = caller.relate()["committed_at_millis"]
         later = caller.relate(valid_from_millis=now + HALF_A_SECOND_MILLIS)["relation_id"]
         ending = caller.relate(valid_until_millis=now + HALF_A_SECOND_MILLIS)["relation_id"]
         until(lambda: later in program.copy() and ending not in program.copy())

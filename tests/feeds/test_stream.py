@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from itertools import pairwise
 from pathlib import Path
-from time import monotonic
 from typing import NamedTuple
 
 import pytest
@@ -16,7 +15,8 @@ import pytest
 from relatum.limits import COMMAND_BATCH_MAX
 from tests.feeds.wire import Feed, follower_of
 from tests.http.client import CREDENTIALS, RECORDS, RELATIONS, Api, Caller, relation
-from tests.http.serving import WAIT_SECONDS, Server, initialise
+from tests.http.serving import Server, initialise
+from tests.support.polling import WAIT_SECONDS, until
 from tests.support.threads import at_once
 
 LOST_DIGEST = "0" * 64
@@ -134,7 +134,7 @@ def test_one_stream_too_many_is_refused_until_another_ends(bounded: Bounded) -> 
         with bounded.feed.open() as response:
             assert (503, "1") == (response.status_code, response.headers["retry-after"])
         second.close()
-        _until(lambda: bounded.streams() == 1)
+        until(lambda: bounded.streams() == 1, "the end of the second")
         with bounded.feed.follow():
             assert 2 == bounded.streams()
 
@@ -147,8 +147,8 @@ def test_a_slow_reader_is_cut_and_holds_nothing(bounded: Bounded) -> None:
         assert 200 == feed.caller.ask(f"{RELATIONS}/commands/batch", commands=commands).status_code
     with _socket_with_little_room(bounded.server) as reader:
         reader.sendall(_request(feed))
-        _until(lambda: bounded.streams() == 1)
-        _until(lambda: bounded.streams() == 0)
+        assert reader.recv(1, socket.MSG_PEEK), "the stream has begun"
+        until(lambda: bounded.streams() == 0, "the end of the stream")
         received = _everything(reader)
     assert b"HTTP/1.1 200" in received
     assert not received.endswith(b"0\r\n\r\n"), "the end of the stream is not an orderly one"
@@ -187,9 +187,3 @@ def _everything(reader: socket.socket) -> bytes:
         while part := reader.recv(65_536):
             received += part
     return received
-
-
-def _until(condition: Callable[[], bool]) -> None:
-    deadline = monotonic() + WAIT_SECONDS
-    while not condition():
-        assert monotonic() < deadline, "it did not come about in time"

@@ -10,6 +10,7 @@ from typing import Any, Self
 import httpx
 
 from tests.http.described import Described
+from tests.support.polling import WAIT_SECONDS
 
 Json = dict[str, Any]
 
@@ -30,7 +31,7 @@ class Api:
     """The server as a client sees it; a context manager."""
 
     def __init__(self, url: str) -> None:
-        self._client = httpx.Client(base_url=url, timeout=30, limits=httpx.Limits(max_connections=128))
+        self._client = httpx.Client(base_url=url, timeout=WAIT_SECONDS, limits=httpx.Limits(max_connections=128))
         self.described = Described(self._client.get("/openapi.json").json())
 
     def send(self, method: str, path: str, **arguments: Any) -> httpx.Response:

@@ -10,8 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-WAIT_SECONDS = 30.0
-"""The longest that a test waits for something that must come."""
+from tests.support.polling import WAIT_SECONDS
 
 
 def initialise(directory: Path, company_id: str = "acme", subject_id: str = "root") -> str:

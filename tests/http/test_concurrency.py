@@ -24,8 +24,9 @@ from tests.http.client import (
     refusal,
     relation,
 )
-from tests.http.serving import WAIT_SECONDS, Server, initialise
+from tests.http.serving import Server, initialise
 from tests.http.wire import Wire, post
+from tests.support.polling import WAIT_SECONDS
 
 CLIENTS = 16
 

@@ -23,10 +23,10 @@ def wire(server: Server) -> Iterator[Wire]:
 
 @pytest.fixture(scope="module")
 def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server that waits a second for a request."""
+    """A server that waits two seconds for a request."""
     directory = tmp_path_factory.mktemp("hasty") / "store"
     initialise(directory)
-    with Server(directory, "--body-timeout-seconds", "1") as running:
+    with Server(directory, "--body-timeout-seconds", "2") as running:
         yield running
 
 
@@ -172,11 +172,10 @@ def test_a_connection_on_which_no_request_begins_is_closed(prologue: bytes, hast
         assert silent.is_closed()
 
 
-def test_a_connection_that_is_used_again_in_time_is_kept(hasty: Server) -> None:
-    with Wire(hasty.port) as patient:
-        for _ in range(3):
-            patient.send(head("GET", "/health"))
-            assert 200 == patient.answer().status
+def test_a_connection_that_is_used_again_in_time_is_kept(wire: Wire) -> None:
+    for _ in range(3):
+        wire.send(head("GET", "/health"))
+        assert 200 == wire.answer().status
 
 
 # Departures

@@ -22,7 +22,8 @@ from relatum.telemetry import Log
 from tests.http.client import ABSENT, CREDENTIALS, IDENTITY, RECORDS, Json, refusal, scope
 from tests.http.described import Described
 from tests.support.builders import START_MILLIS
-from tests.support.stores import WAIT_SECONDS, TrialStore, database_on
+from tests.support.polling import WAIT_SECONDS
+from tests.support.stores import TrialStore, database_on
 
 DOCUMENT = document((*ROUTES, METRICS_ROUTE))
 

@@ -14,6 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from relatum import __version__
 from tests.http.client import BUSY, IDENTITY, RECORDS, Api, Caller, issue, refusal
 from tests.http.serving import Server, initialise
+from tests.support.polling import WAIT_SECONDS
 
 PUBLIC = ["/health", "/ready", "/openapi.json", "/docs", "/", "/metrics"]
 
@@ -96,9 +97,9 @@ def test_metrics_may_have_a_listener_of_their_own(tmp_path: Path) -> None:
     with Server(tmp_path / "store", "--metrics-port", "0") as server:
         lines = [json.loads(line) for line in server.log_path.read_text().splitlines()]
         [apart] = [line["address"] for line in lines if line.get("serves") == "metrics"]
-        assert 404 == httpx.get(f"{server.url}/metrics").status_code
-        assert b"relatum_syncs_total" in httpx.get(f"{apart}/metrics").content
-        assert 404 == httpx.get(f"{apart}/health").status_code
+        assert 404 == httpx.get(f"{server.url}/metrics", timeout=WAIT_SECONDS).status_code
+        assert b"relatum_syncs_total" in httpx.get(f"{apart}/metrics", timeout=WAIT_SECONDS).content
+        assert 404 == httpx.get(f"{apart}/health", timeout=WAIT_SECONDS).status_code
 
 
 SLOT_ROUTES = [

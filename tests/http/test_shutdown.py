@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.http.client import RECEIPTS, RECORDS, Api, Caller, fresh, issue
-from tests.http.serving import WAIT_SECONDS, Server, initialise
+from tests.http.serving import Server, initialise
 from tests.http.wire import Wire, head, post
+from tests.support.polling import WAIT_SECONDS
 
 
 def wait_until_refused(port: int) -> None:

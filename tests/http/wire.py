@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from tests.http.client import Caller
-from tests.http.serving import WAIT_SECONDS
+from tests.support.polling import WAIT_SECONDS
 
 
 class Answer(NamedTuple):

@@ -23,9 +23,10 @@ import httpx
 
 from relatum.limits import DAY_MILLIS
 from tests.http.client import CREDENTIALS
-from tests.http.serving import WAIT_SECONDS, Server, initialise
+from tests.http.serving import Server, initialise
 from tests.judgments.soundness import Counts, check_store
 from tests.judgments.workload import SCOPE, Known, Request, Worker, lasting
+from tests.support.polling import WAIT_SECONDS
 
 WORKERS = 4
 ANSWERS_MAX = 60

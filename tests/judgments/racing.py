@@ -22,8 +22,9 @@ from pathlib import Path
 from threading import Barrier
 
 from tests.http.client import Api, Caller, Json, issue
-from tests.http.serving import WAIT_SECONDS, Server, initialise
+from tests.http.serving import Server, initialise
 from tests.judgments.over_http.calling import annotated, batch, compare, submit
+from tests.support.polling import WAIT_SECONDS
 
 CLIENTS = 8
 

@@ -15,7 +15,8 @@ from relatum.errors import StorageFailure, StoreUnavailable, WritesRefused
 from relatum.ledger import Ledger
 from tests.support import builders
 from tests.support.desk import Desk
-from tests.support.stores import WAIT_SECONDS, TrialStore, assert_rebuilds, published_rows
+from tests.support.polling import WAIT_SECONDS
+from tests.support.stores import TrialStore, assert_rebuilds, published_rows
 
 
 def test_a_draining_ledger_answers_what_it_took_and_takes_no_more(disk: TrialStore, ledger: Ledger, desk: Desk) -> None:

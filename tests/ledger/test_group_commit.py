@@ -10,7 +10,8 @@ from relatum.ledger import Ledger
 from tests.support import builders
 from tests.support.desk import Desk
 from tests.support.measures import measured
-from tests.support.stores import WAIT_SECONDS, TrialStore, database_on, published_rows
+from tests.support.polling import WAIT_SECONDS
+from tests.support.stores import TrialStore, database_on, published_rows
 from tests.support.threads import at_once
 
 THREADS = 32

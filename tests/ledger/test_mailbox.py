@@ -11,7 +11,7 @@ from relatum.writer.submission import Outcome
 from relatum.writer.waiting import mailbox_of
 
 WAITERS = 2000
-SOON = 30.0
+SOON = 60.0
 
 
 def test_every_waiter_gets_its_own_outcomes_from_several_threads_at_once() -> None:

@@ -15,7 +15,8 @@ from tests.support import builders
 from tests.support.builders import START_MILLIS
 from tests.support.desk import Desk
 from tests.support.measures import measured
-from tests.support.stores import WAIT_SECONDS, TrialStore, assert_rebuilds, database_on, published_rows
+from tests.support.polling import WAIT_SECONDS
+from tests.support.stores import TrialStore, assert_rebuilds, database_on, published_rows
 
 
 @pytest.fixture

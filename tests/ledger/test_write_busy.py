@@ -14,7 +14,8 @@ from relatum.writer.submission import MemorySubmission
 from tests.support import builders
 from tests.support.desk import Desk
 from tests.support.measures import measured
-from tests.support.stores import WAIT_SECONDS, TrialStore, database_on
+from tests.support.polling import WAIT_SECONDS
+from tests.support.stores import TrialStore, database_on
 
 QUEUE = 3
 

@@ -29,6 +29,7 @@ from rocksdict import (
 )
 
 from tests.store import children
+from tests.support.polling import WAIT_SECONDS
 
 TOLERATE_TORN_TAIL = DBRecoveryMode.tolerate_corrupted_tail_records
 POINT_IN_TIME = DBRecoveryMode.point_in_time
@@ -188,7 +189,7 @@ def turns_of_others(call: Callable[[], object], repetitions: int) -> int:
     finally:
         done = True
         sys.setswitchinterval(interval)
-        thread.join(10)
+        thread.join(WAIT_SECONDS)
 
 
 def written(number_of_rows: int) -> WriteBatch:

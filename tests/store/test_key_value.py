@@ -13,6 +13,7 @@ from relatum.store.memory import MemoryStore
 from relatum.store.rocks import RocksStore
 from tests.store.conftest import Store
 from tests.store.helpers import EVERYTHING, commit, rows_of
+from tests.support.polling import WAIT_SECONDS
 
 
 def test_a_fresh_store_is_published_empty_and_at_no_position(store: Store) -> None:
@@ -128,15 +129,15 @@ def test_closing_waits_for_a_view_that_another_thread_still_reads(store: Store) 
     read: list[bytes | None] = []
 
     def reader() -> None:
-        closing.wait(10)
+        closing.wait(WAIT_SECONDS)
         read.append(view.get(b"a"))
         view.close()
 
     thread = Thread(target=reader)
     thread.start()
     closing.set()
-    store.close(wait_seconds=10)
-    thread.join(10)
+    store.close(wait_seconds=WAIT_SECONDS)
+    thread.join(WAIT_SECONDS)
     assert [b"1"] == read
 
 
@@ -158,7 +159,7 @@ def test_readers_in_other_threads_see_whole_commits_while_the_writer_goes_on(sto
     done = Event()
 
     def read_until_done() -> int:
-        start.wait(10)
+        start.wait(WAIT_SECONDS)
         views = 0
         while not done.is_set() or views == 0:
             with store.view() as view:
@@ -172,13 +173,13 @@ def test_readers_in_other_threads_see_whole_commits_while_the_writer_goes_on(sto
 
     with ThreadPoolExecutor(3) as pool:
         readers = [pool.submit(read_until_done) for _ in range(3)]
-        start.wait(10)
+        start.wait(WAIT_SECONDS)
         try:
             for number in range(1, 150):
                 commit(store, dict.fromkeys(keys, b"%d" % number), position=number)
         finally:
             done.set()
-        assert all(reader.result(30) > 0 for reader in readers)
+        assert all(reader.result(WAIT_SECONDS) > 0 for reader in readers)
 
 
 def test_several_threads_may_scan_one_view_at_once(store: Store) -> None:

@@ -9,7 +9,7 @@ import pytest
 from relatum.errors import StorageFailure
 from relatum.store.publication import Chunk, Publication
 
-SOON = 20.0
+SOON = 60.0
 
 
 class Nothing:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from time import monotonic
 
 WAIT_SECONDS = 60.0
+"""The longest that a test waits for something that must come, so that only a test that fails waits so long."""
 
 
 def until(condition: Callable[[], bool], what: str = "it") -> None:

@@ -18,9 +18,7 @@ from relatum.store.partition import PartitionReader
 from relatum.store.projection import Staging
 from relatum.store.projection.rebuild import rebuild
 from tests.support.builders import PARTITION
-
-WAIT_SECONDS = 20.0
-"""The longest that a test waits for something that must come."""
+from tests.support.polling import WAIT_SECONDS
 
 BEYOND_EVERYTHING = b"\xff" * 64
 

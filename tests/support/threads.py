@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import TypeVar
 
-from tests.support.stores import WAIT_SECONDS
+from tests.support.polling import WAIT_SECONDS
 
 T = TypeVar("T")
 

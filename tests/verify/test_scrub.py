@@ -26,7 +26,8 @@ from tests.fuzz.dice import Dice
 from tests.support.builders import START_MILLIS
 from tests.support.desk import Desk
 from tests.support.measures import measured
-from tests.support.stores import WAIT_SECONDS, database_on
+from tests.support.polling import WAIT_SECONDS
+from tests.support.stores import database_on
 from tests.verify.restless import Restless
 
 Rows = dict[bytes, bytes]

@@ -17,7 +17,8 @@ from tests.support import builders
 from tests.support.builders import START_MILLIS
 from tests.support.desk import Desk
 from tests.support.judging import JudgingDesk
-from tests.support.stores import WAIT_SECONDS, assert_rebuilds, published_rows
+from tests.support.polling import WAIT_SECONDS
+from tests.support.stores import assert_rebuilds, published_rows
 from tests.views.asking import Asking
 from tests.views.mining import Miner, mined, propose
 

@@ -23,6 +23,7 @@ from tests.judgments.over_http.calling import (
     standing,
     submit,
 )
+from tests.support.polling import WAIT_SECONDS
 
 THREADS = 8
 T = TypeVar("T")
@@ -33,7 +34,7 @@ def at_once(work: Callable[[int], T]) -> list[T]:
     barrier = Barrier(THREADS)
 
     def one(number: int) -> T:
-        barrier.wait(20)
+        barrier.wait(WAIT_SECONDS)
         return work(number)
 
     with ThreadPoolExecutor(THREADS) as pool:

@@ -56,10 +56,11 @@ def commit_rate(peer: Peer, seed: Seed, *, clients: int, group: int, seconds: fl
 
 def two_hop_micros(peer: Peer, seed: Seed, *, seconds: float) -> float:
     """The median time of one neighbourhood, in microseconds."""
-    client, waits = peer.client(), []
+    client, waits = peer.client(), list[float]()
     try:
         ends = perf_counter() + seconds
-        while (began := perf_counter()) < ends:
+        while not waits or perf_counter() < ends:
+            began = perf_counter()
             client.two_hop(seed.root)
             waits.append(perf_counter() - began)
     finally:
