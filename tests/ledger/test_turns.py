@@ -18,8 +18,9 @@ from relatum.writer.submission import MemorySubmission, Outcome, RecordSubmissio
 from tests.support import builders
 from tests.support.desk import Desk
 from tests.support.measures import measured
+from tests.support.polling import WAIT_SECONDS
 from tests.support.steps import Operation
-from tests.support.stores import WAIT_SECONDS, TrialStore, assert_rebuilds, database_on, published_rows
+from tests.support.stores import TrialStore, assert_rebuilds, database_on, published_rows
 
 MANY = 50
 
