@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from relatum.backup import making
@@ -37,5 +38,10 @@ def back_up(directory: Path, destination: Path) -> Manifest:
 
 
 def files_of(directory: Path) -> dict[str, bytes]:
-    """Everything in a directory and below."""
-    return {str(path.relative_to(directory)): path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+    """Everything in a directory and below, but for what is removed meanwhile: an engine does so whenever it likes."""
+    found: dict[str, bytes] = {}
+    for path in directory.rglob("*"):
+        if path.is_file():
+            with suppress(FileNotFoundError):
+                found[str(path.relative_to(directory))] = path.read_bytes()
+    return found

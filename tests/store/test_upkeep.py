@@ -20,6 +20,7 @@ from relatum.store.lock import DirectoryLock
 from relatum.store.rocks import RocksStore, reading
 from relatum.store.upkeep import Upkeep
 from relatum.store.watermark import NOTHING_ANSWERED, WatermarkFile
+from tests.backup import scene
 from tests.store.helpers import rows_of
 from tests.support.polling import until
 
@@ -190,7 +191,7 @@ def test_a_commit_that_fails_gives_the_ballast_back_and_so_does_closing(tmp_path
 
 def bytes_in(directory: Path) -> bytes:
     """Every byte of every file."""
-    return b"".join(path.read_bytes() for path in sorted(directory.rglob("*")) if path.is_file())
+    return b"".join(scene.files_of(directory).values())
 
 
 def overwritten(store: Store) -> bytes:
