@@ -20,7 +20,7 @@ from relatum.core.ids import Partition, Scope, memory_partition
 
 Stream = Literal["record", "relation"]
 """A change stream, by what its changes are about."""
-Family = Literal["record", "relation", "checkpoint"]
+Family = Literal["record", "relation", "checkpoint", "link", "judgment"]
 Json = dict[str, Any]
 
 STREAMS: tuple[Stream, ...] = ("record", "relation")

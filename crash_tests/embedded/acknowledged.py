@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Self
 
+import msgspec
 from msgspec import Struct
 
 from crash_tests.embedded.desks import DESKS
 from crash_tests.embedded.messages import (
     Ask,
     Broken,
+    Judgment,
     Memory,
     Message,
     Opened,
@@ -21,8 +23,10 @@ from crash_tests.embedded.messages import (
     Unable,
     messages_in,
 )
-from crash_tests.inspection.claims import Claim
+from crash_tests.inspection.claims import Claim, items_of, told_of
 from crash_tests.violation import Violation, require
+from relatum.core.events import JudgmentEvent
+from relatum.core.parts import judgment_family
 
 
 class Known(Struct, kw_only=True):
@@ -102,16 +106,17 @@ class Acknowledged:
         """What a store must agree with: the receipts, and the keys under which something may be stored."""
         for known in self.commands.values():
             ask = known.ask
-            if known.refusal is not None or not isinstance(ask, Memory | Saving):
+            if known.refusal is not None or not isinstance(ask, Memory | Judgment | Saving):
                 continue
             desk = DESKS[ask.desk]
-            yield Claim(
-                partition=desk.partition,
-                family=ask.family if isinstance(ask, Memory) else "checkpoint",
-                subject_id=desk.account.subject_id,
-                idempotency_key=known.sent.id,
-                receipt=known.receipt,
-            )
+            for family, receipt in _keys_of(ask, known.receipt):
+                yield Claim(
+                    partition=desk.partition,
+                    family=family,
+                    subject_id=desk.account.subject_id,
+                    idempotency_key=known.sent.id,
+                    receipt=receipt,
+                )
 
     def settle(self, told: Told) -> None:
         """A command has an outcome, now or already."""
@@ -137,3 +142,14 @@ class Acknowledged:
                 raise Violation(f"the ledger said that it can't, though nothing had failed: {text}")
             case _:
                 pass
+
+
+def _keys_of(ask: Memory | Judgment | Saving, receipt: str | None) -> Iterator[tuple[str, str | None]]:
+    """The families under which a command's key is looked up, and what was told there; of a batch, item by item."""
+    if isinstance(ask, Judgment):
+        items = items_of(ask.operation)
+        events = [None] * len(items) if receipt is None else msgspec.json.decode(receipt, type=list[JudgmentEvent])
+        for item, event in zip(items, events, strict=True):
+            yield judgment_family(item), None if event is None else told_of(event)
+    else:
+        yield ask.family if isinstance(ask, Memory) else "checkpoint", receipt

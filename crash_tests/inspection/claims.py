@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from relatum.core.cursors import CheckpointReceipt
+from relatum.core.events import JudgmentEvent
 from relatum.core.ids import Partition
 from relatum.core.links import LinkReceipt
 from relatum.core.receipts import JudgmentReceipt, RecordReceipt, RelationReceipt
@@ -26,7 +28,10 @@ The family is the name under which keys are looked up; each item of a batch of j
 
 
 class Claim(Struct, frozen=True, kw_only=True):
-    """One key. `receipt` is JSON as it came over the wire; None while the outcome is unknown."""
+    """One key. `receipt` is JSON as it came over the wire; None while the outcome is unknown.
+
+    What was told of a refused item of a batch of judgments, which is stored like any other, is null in JSON.
+    """
 
     partition: Partition
     family: str
@@ -40,17 +45,37 @@ class Claim(Struct, frozen=True, kw_only=True):
         return self.partition, self.family, self.subject_id, self.idempotency_key
 
     def acknowledged(self) -> AnyReceipt | None:
-        """The receipt, decoded strictly; None while the outcome is unknown."""
-        return None if self.receipt is None else _DECODERS[self.family].decode(self.receipt)
+        """The receipt, decoded strictly; None where there is none, or the outcome is unknown."""
+        if self.receipt is None or self.receipt == NO_RECEIPT:
+            return None
+        return msgspec.json.decode(self.receipt, type=_receipt_type(self))
 
 
 Claims = dict[Key, Claim]
+NO_RECEIPT = "null"
 
-_DECODERS: dict[str, msgspec.json.Decoder[AnyReceipt]] = {
-    "record": msgspec.json.Decoder(RecordReceipt),
-    "relation": msgspec.json.Decoder(RelationReceipt),
-    "checkpoint": msgspec.json.Decoder(CheckpointReceipt),
+_RECEIPTS: dict[str, type[AnyReceipt]] = {
+    "record": RecordReceipt,
+    "relation": RelationReceipt,
+    "checkpoint": CheckpointReceipt,
+    "link": LinkReceipt,
 }
+
+
+def _receipt_type(claim: Claim) -> type[AnyReceipt]:
+    """A judgment is answered with the receipt of the relation that it asserts, if it does."""
+    judged = RelationReceipt if '"relation_id"' in (claim.receipt or "") else JudgmentReceipt
+    return _RECEIPTS.get(claim.family, judged)
+
+
+def told_of(event: JudgmentEvent) -> str:
+    """What a claim says of a judgment whose event is known."""
+    return msgspec.json.encode(event.receipt or event.judgment_receipt).decode()
+
+
+def items_of(operation: Any) -> list[int | None]:
+    """The items of a judgment command, each of which has a key of its own; None where it is no batch."""
+    return list(range(len(operation["judgments"]))) if operation["type"] == "batch" else [None]
 
 
 def write_claims(path: Path, claims: Iterable[Claim]) -> None:

@@ -72,6 +72,10 @@ NOTICED_BY_OP_LOG = {
     "missing-revision": INCONSISTENT,
     "topic-slot-kept": INCONSISTENT,
     "payload-kept": INCONSISTENT,
+    "missing-candidate": INCONSISTENT,
+    "missing-standing": INCONSISTENT,
+    "missing-judgment-receipt": f"sent again|{INCONSISTENT}",
+    "link-at-one-end": INCONSISTENT,
     "replay-forgotten": "sent again",
     "preflight-skipped": "can't be opened|hangs",
 }
