@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Self
 
-import msgspec
 from msgspec import Struct
 
 from crash_tests.embedded.desks import DESKS
@@ -23,10 +22,8 @@ from crash_tests.embedded.messages import (
     Unable,
     messages_in,
 )
-from crash_tests.inspection.claims import Claim, items_of, told_of
+from crash_tests.inspection.claims import Claim, keys_of
 from crash_tests.violation import Violation, require
-from relatum.core.events import JudgmentEvent
-from relatum.core.parts import judgment_family
 
 
 class Known(Struct, kw_only=True):
@@ -145,11 +142,11 @@ class Acknowledged:
 
 
 def _keys_of(ask: Memory | Judgment | Saving, receipt: str | None) -> Iterator[tuple[str, str | None]]:
-    """The families under which a command's key is looked up, and what was told there; of a batch, item by item."""
-    if isinstance(ask, Judgment):
-        items = items_of(ask.operation)
-        events = [None] * len(items) if receipt is None else msgspec.json.decode(receipt, type=list[JudgmentEvent])
-        for item, event in zip(items, events, strict=True):
-            yield judgment_family(item), None if event is None else told_of(event)
-    else:
-        yield ask.family if isinstance(ask, Memory) else "checkpoint", receipt
+    """The families under which a command's key is looked up, and what was told there."""
+    match ask:
+        case Memory(family=family, operation=operation):
+            return keys_of(family, operation, receipt)
+        case Judgment(operation=operation):
+            return keys_of("judgment", operation, receipt)
+        case Saving():
+            return keys_of("checkpoint", None, receipt)

@@ -6,7 +6,7 @@ a claim was never accepted as far as any client knows, so nothing may be stored 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from relatum.core.cursors import CheckpointReceipt
 from relatum.core.events import JudgmentEvent
 from relatum.core.ids import Partition
 from relatum.core.links import LinkReceipt
+from relatum.core.parts import judgment_family
 from relatum.core.receipts import JudgmentReceipt, RecordReceipt, RelationReceipt
 
 AnyReceipt = RecordReceipt | RelationReceipt | CheckpointReceipt | JudgmentReceipt | LinkReceipt
@@ -68,9 +69,19 @@ def _receipt_type(claim: Claim) -> type[AnyReceipt]:
     return _RECEIPTS.get(claim.family, judged)
 
 
-def told_of(event: JudgmentEvent) -> str:
-    """What a claim says of a judgment whose event is known."""
-    return msgspec.json.encode(event.receipt or event.judgment_receipt).decode()
+def keys_of(family: str, operation: Any, receipt: str | None) -> Iterator[tuple[str, str | None]]:
+    """The families under which a command's key is looked up, and what was told there.
+
+    A judgment command is told by its events, in JSON, each of which has a receipt or was refused.
+    """
+    if family != "judgment":
+        yield family, receipt
+        return
+    items = items_of(operation)
+    events = [None] * len(items) if receipt is None else msgspec.json.decode(receipt, type=list[JudgmentEvent])
+    for item, event in zip(items, events, strict=True):
+        told = None if event is None else msgspec.json.encode(event.receipt or event.judgment_receipt).decode()
+        yield judgment_family(item), told
 
 
 def items_of(operation: Any) -> list[int | None]:

@@ -165,6 +165,8 @@ def _give(book: Book, given: Judgment | Comparison, ends: tuple[str, str], event
     require_same("the relation of a verdict", event.receipt.relation_id, _asserted(brought))
     based_on = f"candidate:{given.candidate_id}" if isinstance(given, Judgment) else "comparison"
     _check_assertion(book, brought, given.relation, ends, based_on)
+    [receipt] = (part.receipt for part in brought.relations if part.relation_id == event.receipt.relation_id)
+    require_same("the receipt of a verdict", receipt, event.receipt)
 
 
 def _submitted(book: Book, operation: Submitting, event: JudgmentEvent) -> None:
@@ -266,10 +268,12 @@ def _check_assertion(book: Book, brought: Consequences, verdict: Verdict, ends: 
 
 
 def _shape(book: Book) -> _Shape:
-    superseders = {name: claim for name in book.sheets if (claim := book.superseder(name)) is not None}
+    superseding = [claim for claim in book.claims.values() if claim.holds and claim.verdict == "supersedes"]
+    superseded = {claim.target.record_id: (claim.source.record_id, claim.id) for claim in superseding}
+    require(len(superseded) == len(superseding), "a record has two superseders")
     return _Shape(
         {claim.id: claim.retired for claim in book.claims.values()},
-        {name: (claim.source.record_id, claim.id) for name, claim in superseders.items()},
+        superseded,
         {pair.id: (pair.status, pair.operation, pair.claim) for pair in book.pairs.values()},
     )
 
