@@ -73,14 +73,14 @@ class Curator(Author):
         undone = self._sight.standing(self._random, standing) if self._random.random() < UNDONE else None
         record = undone or self._sight.record(self._random)
         if record is None:
-            return self.save()
+            return self.operation()
         target = {"record_id": record.object_id, "expected_revision": self._near(record.revision)}
         return "record", {"type": undo if undone else kind, **target}
 
     def _mark_stale(self) -> tuple[Family, Json]:
         refs = self._refs(2)
         if len(refs) < 2:
-            return self.save()
+            return self.operation()
         return "record", {"type": "mark_stale", "record_id": refs[0]["record_id"], "because": refs[1]}
 
     # What becomes of verdicts
@@ -89,7 +89,7 @@ class Curator(Author):
         """The relation of a verdict is retired, rejected or restored, which may change the standing of its target."""
         verdict = self._sight.verdict(self._random)
         if verdict is None:
-            return self.save()
+            return self.operation()
         relation, _ = verdict
         kind = self._random.choice(("retire", "retire", "restore", "review"))
         target = {"relation_id": relation.object_id, "expected_revision": relation.revision, "evidence_ref": "note 9"}
@@ -99,7 +99,7 @@ class Curator(Author):
         """An end of a verdict is deleted, and with it what the verdict has said."""
         verdict = self._sight.verdict(self._random)
         if verdict is None:
-            return self.save()
+            return self.operation()
         end = self._random.choice(verdict[1])
         return "record", {"type": "delete", "record_id": end.object_id, "expected_revision": end.revision}
 
@@ -109,7 +109,7 @@ class Curator(Author):
         undone = self._sight.linked(self._random) if self._random.random() < UNDONE else None
         two = undone or self._two()
         if two is None:
-            return self.save()
+            return self.operation()
         ends = dict(zip(("source_id", "target_id"), two, strict=True))
         if undone:
             return "link", {"type": "unlink", **ends}

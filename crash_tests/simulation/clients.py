@@ -31,7 +31,7 @@ _GROUND_RECORDS = 4
 _PAUSE_SECONDS = 0.004
 _OF_STATE = {"invalid_request", "record_not_found", "revision_conflict"}
 _OF_JUDGMENTS = _OF_STATE | {"candidate_not_found"}
-_JUDGING = 0.15
+_JUDGING = 0.2
 _TENDING = 0.3
 """So much of what is done to records and relations is to save, to link, or to change a standing."""
 
