@@ -17,6 +17,9 @@ from relatum.limits import GRAPH_EDGES_MAX, GRAPH_NODES_MAX, GRAPH_SCAN_MAX
 
 ROOTS_MAX = 10
 
+_NOT_FOLLOWED = ("compatible", "scoped", "not_conflict")
+"""Kinds that are verdicts and no more."""
+
 Node = tuple[str, int]
 """A record at a revision."""
 
@@ -55,7 +58,7 @@ def neighbourhood(model: Model, root_id: str, now_millis: int) -> Neighbourhood:
         return model.is_eligible(node[0], now_millis, node[1])
 
     links = [_link(model, relation_id) for relation_id in model.relations if model.is_indexed(relation_id)]
-    sound = [link for link in links if model.is_valid(link.relation_id, now_millis)]
+    sound = [link for link in links if link.leads and model.is_valid(link.relation_id, now_millis)]
     nodes: dict[Node, int] = {}
     if model.is_eligible(root_id, now_millis):
         root = root_id, model.records[root_id][-1]["revision"]
@@ -74,12 +77,14 @@ def neighbourhood(model: Model, root_id: str, now_millis: int) -> Neighbourhood:
 class _Link(NamedTuple):
     relation_id: str
     ends: tuple[Node, Node]
+    leads: bool
+    """Whether a walk follows it, unless it is told which kinds to follow."""
 
 
 def _link(model: Model, relation_id: str) -> _Link:
     given = model.relations[relation_id][-1]["input"]
     source, target = ((end["record_id"], end["revision"]) for end in (given["source"], given["target"]))
-    return _Link(relation_id, (source, target))
+    return _Link(relation_id, (source, target), given["kind"] not in _NOT_FOLLOWED)
 
 
 def _check(witness: Witness, desk: Desk, model: Model, root_id: str) -> bool:

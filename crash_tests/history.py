@@ -14,13 +14,13 @@ from typing import Any, Literal
 
 import msgspec
 
-from crash_tests.inspection.claims import Claim, Key
+from crash_tests.inspection.claims import Claim, Key, keys_of
 from crash_tests.violation import Violation, require
 from relatum.core.ids import Partition, Scope, memory_partition
 
 Stream = Literal["record", "relation"]
 """A change stream, by what its changes are about."""
-Family = Literal["record", "relation", "checkpoint"]
+Family = Literal["record", "relation", "checkpoint", "link", "judgment"]
 Json = dict[str, Any]
 
 STREAMS: tuple[Stream, ...] = ("record", "relation")
@@ -81,6 +81,8 @@ class Command:
     """Of a checkpoint command: whose progress it saves."""
     before: Json | None = None
     """Of a checkpoint command: the checkpoint that it expects to find."""
+    hits: tuple[str, ...] = ()
+    """Of a save: the records that the search index is said to have found."""
 
     @cached_property
     def key(self) -> Key:
@@ -96,6 +98,18 @@ class Command:
     def name(self) -> str:
         """For messages."""
         return f"the {self.family} command {self.idempotency_key!r} ({self.operation['type']})"
+
+    def claims(self) -> Iterator[Claim]:
+        """What a store must agree with: of a batch of judgments, item by item."""
+        receipt = None if self.receipt is None else self.receipt.decode()
+        for family, own in keys_of(self.family, self.operation, receipt):
+            yield Claim(
+                partition=self.desk.partition,
+                family=family,
+                subject_id=self.desk.account.subject_id,
+                idempotency_key=self.idempotency_key,
+                receipt=own,
+            )
 
     def told(self) -> Json:
         """The receipt, decoded."""
@@ -165,13 +179,7 @@ class History:
             if command.key in claimed:
                 continue
             claimed.add(command.key)
-            yield Claim(
-                partition=command.desk.partition,
-                family=command.family,
-                subject_id=command.desk.account.subject_id,
-                idempotency_key=command.idempotency_key,
-                receipt=None if command.receipt is None else command.receipt.decode(),
-            )
+            yield from command.claims()
 
     def _with_receipts(self) -> list[Command]:
         with self._lock:

@@ -18,11 +18,19 @@ _ACTIONS = {
     ("record", "delete"): "deleted",
     ("record", "derive"): "derived",
     ("record", "review"): "reviewed",
+    ("record", "save"): "created",
+    ("record", "archive"): "archived",
+    ("record", "unarchive"): "unarchived",
+    ("record", "pin"): "pinned",
+    ("record", "unpin"): "unpinned",
+    ("record", "mark_stale"): "marked_stale",
     ("relation", "assert"): "asserted",
     ("relation", "retire"): "retired",
     ("relation", "restore"): "restored",
     ("relation", "review"): "reviewed",
 }
+_BESIDE = ("archive", "unarchive", "pin", "unpin", "mark_stale")
+"""What changes a record's standing, which lies beside it: no revision comes of it."""
 _INPUT: Json = {
     "type": "memory",
     "title": None,
@@ -49,6 +57,8 @@ class Model:
         self.sequence = 0
         self.records: dict[str, list[Json]] = {}
         self.relations: dict[str, list[Json]] = {}
+        self._digests: dict[str, str] = {}
+        """Of each object, at its last revision, as the receipt told."""
 
     def apply(self, command: Command) -> str:
         """Take the next command; the id of the object that it made or changed."""
@@ -60,19 +70,24 @@ class Model:
         object_id = str(receipt[id_name])
         known = objects.get(object_id, [])
         self.sequence = receipt["commit_sequence"]
+        beside = operation["type"] in _BESIDE
         expected = {
             "idempotency_key": command.idempotency_key,
             "author": command.desk.account.author,
             "action": _ACTIONS[command.family, operation["type"]],
-            "revision": len(known) + 1,
+            "revision": len(known) if beside else len(known) + 1,
             id_name: operation.get(id_name, object_id),
         }
         found = {name: receipt[name] for name in expected}
         require_same(f"the receipt of {command.name}", expected, found)
-        require_same(
-            f"the revision that {command.name} was accepted at", operation.get("expected_revision", 0), len(known)
-        )
-        objects.setdefault(object_id, known).append(_after(known[-1] if known else None, command, receipt))
+        at = operation.get("expected_revision", len(known) if beside else 0)
+        require_same(f"the revision that {command.name} was accepted at", at, len(known))
+        digest = receipt[f"{command.family}_digest"]
+        if beside:
+            require_same(f"the digest that {command.name} leaves", self._digests[object_id], digest)
+        else:
+            objects.setdefault(object_id, known).append(_after(known[-1] if known else None, command, receipt))
+        self._digests[object_id] = digest
         return object_id
 
     def change(self, command: Command) -> Json:
@@ -93,6 +108,19 @@ class Model:
             given = self.relations[object_id][0]["input"]
             told |= {"source": given["source"], "target": given["target"], "relation_kind": given["kind"]}
         return told
+
+    def standing_change(self, record_id: str, action: str, receipt: Json) -> Json:
+        """What the stream of records tells of a standing that a command has changed besides."""
+        return {
+            "schema_version": 1,
+            "kind": action,
+            "record_id": record_id,
+            "record_revision": len(self.records[record_id]),
+            "author": receipt["author"],
+            "committed_at_millis": receipt["committed_at_millis"],
+            "record_digest": self._digests[record_id],
+            "receipt_digest": receipt["receipt_digest"],
+        }
 
     def record_at(self, record_id: str, revision: int) -> Json:
         """A record's revision as it is shown now: once deleted, without payload and review in all of them."""

@@ -18,8 +18,10 @@ _DECADES = 45 * _YEAR_MILLIS, 75 * _YEAR_MILLIS
 """From 2015 to 2045: what begins or ends in between meets clocks that are wrong by years."""
 
 RECENT = 12
+STANDINGS = ("archived", "pinned")
+_ENDED = {"unarchived": "archived", "unpinned": "pinned"}
 
-_UNKNOWN_ID = "00000000-0000-4000-8000-000000000000"
+UNKNOWN_ID = "00000000-0000-4000-8000-000000000000"
 _LARGE_CHARACTERS = 40_000
 
 
@@ -37,18 +39,64 @@ class Sight:
         self._lock = Lock()
         self._records: dict[str, tuple[int, str]] = {}
         self._relations: dict[str, tuple[int, str]] = {}
+        self._standing: dict[str, dict[str, None]] = {name: {} for name in STANDINGS}
+        self._linked: dict[tuple[str, str], None] = {}
+        self._verdicts: dict[str, tuple[str, str]] = {}
 
     def learn(self, command: Command) -> None:
         """What an accepted command tells."""
         receipt = command.told()
+        if command.family in ("record", "relation"):
+            self.hear(receipt)
+        elif command.family == "link":
+            ends = receipt["source_id"], receipt["target_id"]
+            with self._lock:
+                for pair in (ends, ends[::-1]):
+                    self._linked.pop(pair, None)
+                if receipt["action"] == "linked":
+                    self._linked[ends] = None
+
+    def hear(self, receipt: Json) -> None:
+        """What the receipt of a record or a relation tells."""
         known, object_id = (
             (self._records, receipt["record_id"])
-            if command.family == "record"
+            if "record_id" in receipt
             else (self._relations, receipt["relation_id"])
         )
+        action = receipt["action"]
         with self._lock:
             if known.get(object_id, (0, ""))[0] < receipt["revision"]:
-                known[object_id] = receipt["revision"], receipt["action"]
+                known[object_id] = receipt["revision"], action
+            if action in STANDINGS:
+                self._standing[action][object_id] = None
+            elif action in _ENDED:
+                self._standing[_ENDED[action]].pop(object_id, None)
+
+    def hear_verdict(self, relation_id: str, ends: tuple[str, str]) -> None:
+        """A relation came from a verdict on two records."""
+        with self._lock:
+            self._verdicts[relation_id] = ends
+
+    def verdict(self, random: Random) -> tuple[Known, tuple[Known, Known]] | None:
+        """Some relation that came from a verdict, and the records that it is about."""
+        with self._lock:
+            chosen = random.choice(list(self._verdicts)) if self._verdicts else None
+            if chosen is None:
+                return None
+            source, target = (Known(end, self._records.get(end, (1, ""))[0]) for end in self._verdicts[chosen])
+            return Known(chosen, self._relations[chosen][0]), (source, target)
+
+    def standing(self, random: Random, standing: str) -> Known | None:
+        """Some record that is archived, or pinned, as far as is known."""
+        with self._lock:
+            some = list(self._standing[standing])
+            chosen = random.choice(some) if some else None
+            return None if chosen is None else Known(chosen, self._records[chosen][0])
+
+    def linked(self, random: Random) -> tuple[str, str] | None:
+        """Some pair that is linked, as far as is known."""
+        with self._lock:
+            return random.choice(list(self._linked)) if self._linked else None
 
     def record(self, random: Random) -> Known | None:
         """Some record, hardly ever a deleted one."""
@@ -125,7 +173,7 @@ class Author:
         random = self._random
         record: Json = {"content": self._text(), "event_time_millis": random.randrange(1_000_000)}
         if random.random() < 0.1:
-            record["topic_key"] = random.choice(_TOPICS)
+            record["topic_key"] = self._topic()
         if random.random() < 0.1:
             record["valid_until_millis"] = self._instant()
         if random.random() < 0.3:
@@ -136,6 +184,9 @@ class Author:
                 "data": {"n": [1, -2, 0.25, None]},
             }
         return record
+
+    def _topic(self) -> str:
+        return self._random.choice(_TOPICS)
 
     def _text(self) -> str:
         """Now and then one that spans a block of the write-ahead log."""
@@ -204,5 +255,5 @@ class Author:
                 }
         chosen = list(refs.values())
         if chosen and self._random.random() < 0.02:
-            chosen.append(self._random.choice((chosen[0], {"record_id": _UNKNOWN_ID, "revision": 1})))
+            chosen.append(self._random.choice((chosen[0], {"record_id": UNKNOWN_ID, "revision": 1})))
         return chosen

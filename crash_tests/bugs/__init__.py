@@ -6,9 +6,17 @@ listed in docs/testing.md with the parts that notice them.
 
 from __future__ import annotations
 
-from crash_tests.bugs import checks, commits, histories, projections, writers
+from crash_tests.bugs import checks, commits, histories, judgments, projections, writers
 from crash_tests.bugs.bug import Bug
 
 BUGS: dict[str, Bug] = {
-    bug.name: bug for bug in (*commits.BUGS, *writers.BUGS, *projections.BUGS, *histories.BUGS, *checks.BUGS)
+    bug.name: bug
+    for bug in (
+        *commits.BUGS,
+        *writers.BUGS,
+        *projections.BUGS,
+        *judgments.BUGS,
+        *histories.BUGS,
+        *checks.BUGS,
+    )
 }

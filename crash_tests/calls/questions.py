@@ -5,20 +5,36 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
+from typing import get_args
 
 import msgspec
 from msgspec import Struct
 
 from crash_tests.embedded.desks import COMPANY_PARTITION, DESKS
+from crash_tests.history import Desk
 from crash_tests.violation import require_same
 from relatum.core.access import Credential
+from relatum.core.candidates import Status
 from relatum.core.feeds import Window
 from relatum.core.graphs import TypedGraphQuery
+from relatum.core.judgment_queries import JudgmentsQuery
+from relatum.core.links import StoredLink
 from relatum.core.queries import RecordFilter, RelationFilter
 from relatum.core.streams import RECORDS, RELATIONS
 from relatum.errors import Failure
 from relatum.ledger import Ledger
-from relatum.reads import changes, checkpoints, graph_typed, record_query, records, relation_query, relations
+from relatum.limits import ANNOTATIONS_DEFAULT
+from relatum.reads import (
+    changes,
+    checkpoints,
+    graph_typed,
+    judgments,
+    record_query,
+    records,
+    relation_query,
+    relations,
+    standings,
+)
 from relatum.store.partition import PartitionReader
 from relatum.store.view import LedgerView
 
@@ -28,6 +44,8 @@ OBJECTS_MAX = 4
 """So many records and relations of each partition are asked about one by one, the last ones."""
 CHANGES_MAX = 50
 CONSUMERS = ("pager", "follower")
+WAITED_MILLIS_MAX = NOW_MILLIS
+"""Candidates are pending however long they have waited."""
 
 Question = Callable[[], object]
 Answers = dict[str, bytes]
@@ -75,7 +93,10 @@ def _subjects(partition: PartitionReader) -> Subjects:
 def _asked(view: LedgerView, subjects: list[Subjects]) -> Iterator[tuple[str, Question]]:
     for number, (desk, own) in enumerate(zip(DESKS, subjects, strict=True)):
         partition = view.partition(desk.partition)
-        for name, question in _questions(partition, view.store_key, desk.account.subject_id, own):
+        for name, question in (
+            *_questions(partition, view.store_key, desk.account.subject_id, own),
+            *_questions_of_judgments(partition, desk, own),
+        ):
             yield f"{name} at desk {number}", question
     yield "credentials", partial(_credentials, view.partition(COMPANY_PARTITION))
 
@@ -99,6 +120,21 @@ def _questions(
         for consumer in CONSUMERS:
             what = f"checkpoint of {consumer} in {stream}"
             yield what, partial(checkpoints.read, partition, stream, subject_id, consumer)
+
+
+def _questions_of_judgments(partition: PartitionReader, desk: Desk, own: Subjects) -> Iterator[tuple[str, Question]]:
+    now = NOW_MILLIS
+    for name in own.records:
+        yield f"standing of {name}", partial(standings.checked_standing, partition, name)
+        yield f"links of {name}", partial(_links, partition, name)
+        yield f"annotations of {name}", partial(judgments.annotated, partition, now, (name,), ANNOTATIONS_DEFAULT)
+    for status in get_args(Status):
+        asked = JudgmentsQuery(contract_version=1, scope=desk.scope, status=status)
+        yield f"{status} candidates", partial(judgments.query, partition, now, asked, 0, WAITED_MILLIS_MAX)
+
+
+def _links(partition: PartitionReader, record_id: str) -> list[StoredLink]:
+    return [link for _, link in partition.links_of(record_id)]
 
 
 def _credentials(partition: PartitionReader) -> list[Credential]:

@@ -14,7 +14,17 @@ from unittest import mock
 import msgspec
 
 from crash_tests.embedded.desks import COMPANY_PARTITION, DESKS
-from crash_tests.embedded.messages import Activation, CredentialChange, Memory, Message, Saving, Sent, Shown, Told
+from crash_tests.embedded.messages import (
+    Activation,
+    CredentialChange,
+    Judgment,
+    Memory,
+    Message,
+    Saving,
+    Sent,
+    Shown,
+    Told,
+)
 from crash_tests.violation import Violation
 from relatum.core import digests
 from relatum.store import keys, rows
@@ -113,6 +123,8 @@ def _proof_of(sent: Sent, receipt: Any) -> Proof:
     match sent.ask:
         case Memory(desk=desk):
             return _keys(desk).event(receipt["commit_sequence"]), None
+        case Judgment(desk=desk):
+            return _keys(desk).event(receipt[-1]["sequence"]), None
         case Saving(desk=desk, stream=stream):
             saved = receipt["checkpoint"]
             subject = DESKS[desk].account.subject_id

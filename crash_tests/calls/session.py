@@ -14,7 +14,7 @@ from typing import Final, assert_never
 
 from crash_tests.embedded import Reporter
 from crash_tests.embedded.acting import administrator, carry_out, carry_out_all
-from crash_tests.embedded.messages import Memory, Message, Sent, Told
+from crash_tests.embedded.messages import Judgment, Memory, Message, Sent, Told
 from crash_tests.embedded.thinking import Sights, Thinker, bootstrap
 from crash_tests.violation import require, require_same
 from relatum.errors import StorageFailure, WritesRefused
@@ -29,11 +29,12 @@ class Idea(Enum):
     ACTIVATION = auto()
     SAVING = auto()
     CREDENTIAL = auto()
+    JUDGMENT = auto()
 
 
 BRIEF: Final = (Idea.BATCH,)
-SHORT: Final = (Idea.BATCH, Idea.MEMORY, Idea.SAVING, Idea.CREDENTIAL)
-LONG: Final = (*SHORT, Idea.ACTIVATION, Idea.BATCH, Idea.CREDENTIAL, Idea.MEMORY, Idea.SAVING, Idea.BATCH)
+SHORT: Final = (Idea.BATCH, Idea.JUDGMENT, Idea.SAVING, Idea.CREDENTIAL)
+LONG: Final = (*SHORT, Idea.ACTIVATION, Idea.BATCH, Idea.JUDGMENT, Idea.MEMORY, Idea.SAVING, Idea.JUDGMENT)
 
 
 class WatchfulReporter(Reporter):
@@ -75,8 +76,8 @@ class Session:
         thinker = Thinker(self._seed, Random(self._seed), sights)
         for idea in ideas:
             for sent, told in self._attempt(self._commands(thinker, idea)):
-                if isinstance(sent.ask, Memory) and told.receipt is not None:
-                    sights.learn(sent, told.receipt)
+                if told.receipt is not None:
+                    sights.learn(self._ledger, sent, told.receipt)
         self.ask_again(self._ledger)
 
     def ask_again(self, ledger: Ledger) -> None:
@@ -95,6 +96,9 @@ class Session:
             case Idea.SAVING:
                 with self._ledger.view() as view:
                     return [thinker.saving(view)]
+            case Idea.JUDGMENT:
+                with self._ledger.view() as view:
+                    return [thinker.judgment(view)]
             case Idea.CREDENTIAL:
                 if administrator(self._ledger) is None:
                     return []  # making one has failed
@@ -117,5 +121,6 @@ class Session:
         require(not self._failed, f"{commands[0].id} was answered after a commit had failed")
         self._reporter.tell(*told)
         answered = list(zip(commands, told, strict=True))
-        self._acknowledged += [one for one in answered if isinstance(one[0].ask, Memory) and one[1].receipt is not None]
+        lasting = (one for one in answered if isinstance(one[0].ask, Memory | Judgment))
+        self._acknowledged += [one for one in lasting if one[1].receipt is not None]
         return answered

@@ -22,7 +22,7 @@ from crash_tests.calls.session import BRIEF, LONG, SHORT, Idea, Session, Watchfu
 from crash_tests.company import ADMINISTRATOR, COMPANY
 from crash_tests.embedded import Reporter
 from crash_tests.embedded.messages import Broken, Ended, Opened, Unable
-from crash_tests.embedded.seeded import CountingClock, SeededEntropy
+from crash_tests.embedded.seeded import AGES, CountingClock, SeededEntropy
 from crash_tests.violation import Violation
 from relatum.cli import main as program
 from relatum.entropy import SystemEntropy
@@ -51,7 +51,7 @@ class Stage(NamedTuple):
         """The ledger of the store, for one more life, which is the same at each call."""
         entropy = SeededEntropy(f"{self.seed} {life}")
         with mock.patch.object(SystemEntropy, "draw", lambda _, size: entropy.draw(size)):  # what a new store draws
-            return Ledger.open(self.root / STORE_NAME, create=create, clock=CountingClock(), entropy=entropy)
+            return Ledger.open(self.root / STORE_NAME, create=create, clock=CountingClock(), entropy=entropy, ages=AGES)
 
 
 class Workload(NamedTuple):

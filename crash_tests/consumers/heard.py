@@ -11,6 +11,9 @@ from threading import Lock
 from crash_tests.history import Json
 from crash_tests.violation import require, require_same
 
+_IDENTIFYING = ("receipt_digest", "kind", "record_id", "relation_id")
+"""By what a change is known: a command may bring about several."""
+
 
 class Heard:
     """One stream of one partition. Cursors and deliveries are JSON as they came."""
@@ -18,7 +21,7 @@ class Heard:
     def __init__(self) -> None:
         self._lock = Lock()
         self._deliveries: dict[int, Json] = {}
-        self._places: dict[str, int] = {}
+        self._places: dict[tuple[object, ...], int] = {}
         self._acknowledged = 0
         self._last = 0
         self.baseline: Json | None = None
@@ -46,18 +49,19 @@ class Heard:
 
     def hear(self, delivery: Json) -> None:
         """A delivery, told to somebody for the first time or again."""
-        cursor, digest = delivery["cursor"], delivery["change"]["receipt_digest"]
+        cursor, told = delivery["cursor"], delivery["change"]
+        change = tuple(told.get(name) for name in _IDENTIFYING)
         sequence: int = cursor["sequence"]
         with self._lock:
             known = self._deliveries.setdefault(sequence, delivery)
-            place = self._places.setdefault(digest, sequence)
+            place = self._places.setdefault(change, sequence)
             self._last = max(self._last, sequence)
         require_same(f"what a change stream tells at sequence {sequence}", known, delivery)
         require(place == sequence, f"a change stream tells a change at sequence {sequence} that it told at {place}")
         if self.baseline is not None:
             names = ("version", "stream", "journal_id")
-            told = {name: cursor[name] for name in names}
-            require_same("the journal of a cursor", {name: self.baseline[name] for name in names}, told)
+            found = {name: cursor[name] for name in names}
+            require_same("the journal of a cursor", {name: self.baseline[name] for name in names}, found)
 
     def cursor_at(self, sequence: int) -> Json | None:
         """The cursor at a sequence; None where none was told."""

@@ -11,6 +11,7 @@ from crash_tests.embedded.desks import DESKS
 from crash_tests.embedded.messages import (
     Ask,
     Broken,
+    Judgment,
     Memory,
     Message,
     Opened,
@@ -21,7 +22,7 @@ from crash_tests.embedded.messages import (
     Unable,
     messages_in,
 )
-from crash_tests.inspection.claims import Claim
+from crash_tests.inspection.claims import Claim, keys_of
 from crash_tests.violation import Violation, require
 
 
@@ -102,16 +103,17 @@ class Acknowledged:
         """What a store must agree with: the receipts, and the keys under which something may be stored."""
         for known in self.commands.values():
             ask = known.ask
-            if known.refusal is not None or not isinstance(ask, Memory | Saving):
+            if known.refusal is not None or not isinstance(ask, Memory | Judgment | Saving):
                 continue
             desk = DESKS[ask.desk]
-            yield Claim(
-                partition=desk.partition,
-                family=ask.family if isinstance(ask, Memory) else "checkpoint",
-                subject_id=desk.account.subject_id,
-                idempotency_key=known.sent.id,
-                receipt=known.receipt,
-            )
+            for family, receipt in _keys_of(ask, known.receipt):
+                yield Claim(
+                    partition=desk.partition,
+                    family=family,
+                    subject_id=desk.account.subject_id,
+                    idempotency_key=known.sent.id,
+                    receipt=receipt,
+                )
 
     def settle(self, told: Told) -> None:
         """A command has an outcome, now or already."""
@@ -137,3 +139,14 @@ class Acknowledged:
                 raise Violation(f"the ledger said that it can't, though nothing had failed: {text}")
             case _:
                 pass
+
+
+def _keys_of(ask: Memory | Judgment | Saving, receipt: str | None) -> Iterator[tuple[str, str | None]]:
+    """The families under which a command's key is looked up, and what was told there."""
+    match ask:
+        case Memory(family=family, operation=operation):
+            return keys_of(family, operation, receipt)
+        case Judgment(operation=operation):
+            return keys_of("judgment", operation, receipt)
+        case Saving():
+            return keys_of("checkpoint", None, receipt)

@@ -4,38 +4,44 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import assert_never
+from typing import Any, assert_never
 
 import msgspec
 
 from crash_tests.company import ADMINISTRATOR, COMPANY, SHARED
 from crash_tests.embedded.desks import COMPANY_PARTITION, DESKS, author_of
-from crash_tests.embedded.messages import Activation, CredentialChange, Memory, Saving, Sent, Told
+from crash_tests.embedded.messages import Activation, CredentialChange, Judgment, Memory, Saving, Sent, Told
+from crash_tests.history import Desk, Json
 from relatum.company import IssuedCredential
 from relatum.core.access import Authority, Credential, CredentialSpec
 from relatum.core.commands import RecordOperation, RelationOperation
+from relatum.core.decide.saves import Detected, Hit
+from relatum.core.judgments import JudgmentOperation
+from relatum.core.links import LinkOperation
 from relatum.errors import Failure, Refusal
+from relatum.judging import Judged
 from relatum.ledger import Ledger
-from relatum.writer.submission import MemorySubmission
+from relatum.writer.submission import MemorySubmission, RecordSubmission
 
+SIMILARITY = 0.5
 _ENCODER = msgspec.json.Encoder()
+_OPERATIONS: dict[str, Any] = {"record": RecordOperation, "relation": RelationOperation, "link": LinkOperation}
 
 
 def submission_of(ledger: Ledger, sent: Sent) -> MemorySubmission:
-    """A command on records or relations as the ledger takes it."""
+    """A command on records, relations or links as the ledger takes it."""
     ask = sent.ask
     assert isinstance(ask, Memory)
     desk = DESKS[ask.desk]
-    operation: RecordOperation | RelationOperation
-    if ask.family == "record":
-        operation = msgspec.convert(ask.operation, RecordOperation)
-    else:
-        operation = msgspec.convert(ask.operation, RelationOperation)
-    return ledger.command(desk.partition, author_of(desk), sent.id, operation)
+    operation = msgspec.convert(ask.operation, _OPERATIONS[ask.family])
+    submission = ledger.command(desk.partition, author_of(desk), sent.id, operation)
+    if isinstance(submission, RecordSubmission):
+        return submission._replace(detected=Detected(tuple(Hit(found, SIMILARITY) for found in ask.hits)))
+    return submission
 
 
 def carry_out_all(ledger: Ledger, commands: Sequence[Sent]) -> list[Told]:
-    """The outcomes of commands on records and relations, submitted together. Raises what the ledger raises."""
+    """The outcomes of commands on records, relations and links, submitted together. Raises what the ledger raises."""
     outcomes = ledger.submit_all([submission_of(ledger, sent) for sent in commands])
     return [_told(sent, outcome) for sent, outcome in zip(commands, outcomes, strict=True)]
 
@@ -45,6 +51,8 @@ def carry_out(ledger: Ledger, sent: Sent) -> Told:
     match sent.ask:
         case Memory():
             return carry_out_all(ledger, [sent])[0]
+        case Judgment(desk=number, operation=operation):
+            return _told(sent, _judge(ledger, DESKS[number], sent.id, operation))
         case Saving(desk=number, stream=stream, command=command):
             desk = DESKS[number]
             return _told(sent, ledger.save_checkpoint(desk.partition, author_of(desk), stream, command))
@@ -55,6 +63,16 @@ def carry_out(ledger: Ledger, sent: Sent) -> Told:
             return _told(sent, _change_credential(ledger, sent.ask))
         case _:
             assert_never(sent.ask)
+
+
+def _judge(ledger: Ledger, desk: Desk, key: str, operation: Json) -> list[Judged] | Refusal:
+    asked: JudgmentOperation = msgspec.convert(operation, JudgmentOperation)
+    events = ledger.judgments.submit(desk.partition, author_of(desk), key, asked)
+    if not isinstance(events, Refusal):
+        for event in events:
+            if isinstance(event, Failure):
+                raise event
+    return events
 
 
 def administrator(ledger: Ledger) -> Credential | None:

@@ -22,7 +22,7 @@ from msgspec import Struct
 from crash_tests.bugs import BUGS
 from crash_tests.embedded.acknowledged import Acknowledged
 from crash_tests.embedded.plan import Plan
-from crash_tests.embedded.seeded import CountingClock, SeededEntropy
+from crash_tests.embedded.seeded import AGES, CountingClock, SeededEntropy
 from crash_tests.embedded.settling import resolve, tell_again
 from crash_tests.inspection.inspect import inspect
 from crash_tests.inspection.stored import StoredRows
@@ -95,7 +95,7 @@ def _as_planned(plan: Plan) -> Iterator[None]:
 def _check_open(database: Database, acknowledged: Acknowledged, plan: Plan) -> Checked:
     entropy = SeededEntropy(f"the oracle after {plan.seed}")
     checked = Checked(position=database.position.position, torn_tails=len(database.torn_tails))
-    with Ledger(database, clock=CountingClock(), entropy=entropy) as ledger:
+    with Ledger(database, clock=CountingClock(), entropy=entropy, ages=AGES) as ledger:
         stored = _rows(database)
         _require_shown(stored, acknowledged, database.position.position)
         checked.rows = _judge(stored, acknowledged)

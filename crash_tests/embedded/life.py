@@ -19,6 +19,7 @@ from crash_tests.embedded.messages import (
     Activation,
     Broken,
     Ended,
+    Judgment,
     Memory,
     Opened,
     Reporter,
@@ -28,7 +29,7 @@ from crash_tests.embedded.messages import (
     Unable,
 )
 from crash_tests.embedded.plan import Plan
-from crash_tests.embedded.seeded import CountingClock, SeededEntropy
+from crash_tests.embedded.seeded import AGES, CountingClock, SeededEntropy
 from crash_tests.embedded.thinking import Sights, Thinker, bootstrap
 from crash_tests.violation import Violation, require_same
 from relatum import failpoints
@@ -105,7 +106,8 @@ class _Life:
 
     def run(self, directory: Path, unresolved: Sequence[Sent]) -> None:
         plan = self._plan
-        ledger = Ledger.open(directory, create=plan.create, clock=CountingClock(), entropy=SeededEntropy(plan.seed))
+        entropy = SeededEntropy(plan.seed)
+        ledger = Ledger.open(directory, create=plan.create, clock=CountingClock(), entropy=entropy, ages=AGES)
         self._ledger = ledger
         self._reporter.tell(Opened(), self._look())
         for sent in unresolved:
@@ -170,10 +172,14 @@ class _Life:
         thinker = Thinker(name, random, sights)
         while self._take(1) and not self._over.is_set():
             chosen = random.random()
-            if chosen < 0.60:
+            if chosen < 0.46:
                 self._memory(ledger, sights, thinker.memory())
-            elif chosen < 0.78:
+            elif chosen < 0.62:
                 self._memory(ledger, sights, thinker.batch())
+            elif chosen < 0.78:
+                with ledger.view() as view:
+                    sent = thinker.judgment(view)
+                self._carry_out(ledger, sent, sights)
             elif chosen < 0.86:
                 self._replay(ledger, random)
             elif chosen < 0.88:
@@ -196,19 +202,21 @@ class _Life:
         self._reporter.tell(*told)
         for sent, one in zip(commands, told, strict=True):
             if one.receipt is not None:
-                sights.learn(sent, one.receipt)
+                sights.learn(ledger, sent, one.receipt)
                 self._acknowledged.append((sent, one))
 
-    def _carry_out(self, ledger: Ledger, sent: Sent) -> None:
+    def _carry_out(self, ledger: Ledger, sent: Sent, sights: Sights | None = None) -> None:
         self._reporter.tell(sent)
         told = carry_out(ledger, sent)
         self._reporter.tell(told)
         if told.receipt is not None and not isinstance(sent.ask, Activation):
             self._acknowledged.append((sent, told))
+            if sights is not None:
+                sights.learn(ledger, sent, told.receipt)
 
     def _replay(self, ledger: Ledger, random: Random) -> None:
         """Something acknowledged of late is sent again, and must be answered with the same bytes."""
-        recent = [one for one in self._acknowledged[-REPLAYED_MAX:] if isinstance(one[0].ask, Memory)]
+        recent = [one for one in self._acknowledged[-REPLAYED_MAX:] if isinstance(one[0].ask, Memory | Judgment)]
         if recent:
             sent, told = random.choice(recent)
             require_same(f"the answer to {sent.id}, sent again", told, carry_out(ledger, sent))

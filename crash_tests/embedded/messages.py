@@ -21,11 +21,22 @@ from relatum.core.streams import Stream
 CredentialAction = Literal["bootstrap", "issue", "rotate", "revoke", "scope_authority"]
 
 
-class Memory(Struct, frozen=True, kw_only=True, tag="memory"):
-    """A command on records or relations, by the number of the desk it comes from."""
+class Memory(Struct, frozen=True, kw_only=True, tag="memory", omit_defaults=True):
+    """A command on records, relations or links, by the number of the desk it comes from.
+
+    `hits` are the records that the search index is said to have found for a save; it may lie.
+    """
 
     desk: int
-    family: Literal["record", "relation"]
+    family: Literal["record", "relation", "link"]
+    operation: Json
+    hits: list[str] = []
+
+
+class Judgment(Struct, frozen=True, kw_only=True, tag="judgment"):
+    """A judgment command; verdicts on candidates come as a batch."""
+
+    desk: int
     operation: Json
 
 
@@ -53,7 +64,7 @@ class CredentialChange(Struct, frozen=True, kw_only=True, tag="credential"):
     expected_revision: int = 0
 
 
-Ask = Memory | Saving | Activation | CredentialChange
+Ask = Memory | Judgment | Saving | Activation | CredentialChange
 
 
 class Sent(Struct, frozen=True, kw_only=True, tag="sent"):
@@ -64,7 +75,10 @@ class Sent(Struct, frozen=True, kw_only=True, tag="sent"):
 
 
 class Told(Struct, frozen=True, kw_only=True, tag="told"):
-    """The outcome of a command: the JSON of a receipt, credential or journal tip, or the code of a refusal."""
+    """The outcome of a command, or the code of its refusal.
+
+    `receipt` is the JSON of a receipt, credential or journal tip; of a judgment, of its events, one for each item.
+    """
 
     id: str
     receipt: str | None = None

@@ -5,6 +5,12 @@ from __future__ import annotations
 from itertools import count
 from random import Random
 from threading import Lock
+from typing import Final
+
+from relatum.judging import Ages
+
+AGES: Final = Ages(resurfacing_millis=0, deadline_millis=40)
+"""A sweep finds something within a short life."""
 
 
 class SeededEntropy:

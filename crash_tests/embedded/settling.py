@@ -7,12 +7,16 @@ import msgspec
 from crash_tests.embedded.acknowledged import Acknowledged, Known
 from crash_tests.embedded.acting import carry_out, carry_out_all
 from crash_tests.embedded.desks import COMPANY_PARTITION, DESKS
-from crash_tests.embedded.messages import Activation, CredentialChange, Memory, Saving, Told
+from crash_tests.embedded.messages import Activation, CredentialChange, Judgment, Memory, Saving, Told
+from crash_tests.history import Desk, Json
+from crash_tests.inspection.claims import items_of
 from crash_tests.violation import require, require_same
 from relatum.core.access import Credential
 from relatum.core.changes import JournalHead
+from relatum.core.events import JudgmentEvent
 from relatum.ledger import Ledger
 from relatum.store import replay
+from relatum.store.partition import PartitionReader
 from relatum.store.view import LedgerView
 
 BATCH = 128
@@ -31,7 +35,7 @@ def resolve(ledger: Ledger, acknowledged: Acknowledged, known: Known) -> bool:
         return False
     settled = Told(id=known.sent.id, receipt=found)
     match known.ask:
-        case Memory() | Saving():
+        case Memory() | Judgment() | Saving():
             later = known.later or found
             require_same(f"the receipt of {known.sent.id}, which was told a moment later", later, found)
             require_same(f"the answer to {known.sent.id}, which is stored", settled, carry_out(ledger, known.sent))
@@ -53,7 +57,7 @@ def tell_again(ledger: Ledger, acknowledged: Acknowledged) -> int:
         for known, answer in zip(some, carry_out_all(ledger, [known.sent for known in some]), strict=True):
             _require_replayed(known, answer)
     for known in told:
-        if isinstance(known.ask, Saving):
+        if isinstance(known.ask, Judgment | Saving):
             _require_replayed(known, carry_out(ledger, known.sent))
     with ledger.view() as view:
         for known in told:
@@ -91,6 +95,8 @@ def _found(view: LedgerView, known: Known) -> str | None:
             desk = DESKS[number]
             partition = view.partition(desk.partition)
             found = replay.stored_receipt(partition, family, desk.account.subject_id, known.sent.id)
+        case Judgment(desk=number, operation=operation):
+            found = _judged(view.partition(DESKS[number].partition), DESKS[number], known.sent.id, operation)
         case Saving(desk=number):
             desk = DESKS[number]
             partition = view.partition(desk.partition)
@@ -100,6 +106,15 @@ def _found(view: LedgerView, known: Known) -> str | None:
         case CredentialChange() as change:
             found = _changed(view, change)
     return None if found is None else _ENCODER.encode(found).decode()
+
+
+def _judged(partition: PartitionReader, desk: Desk, key: str, operation: Json) -> list[JudgmentEvent] | None:
+    """The events of a judgment command: all of them or none, since a batch is committed at once."""
+    subject_id = desk.account.subject_id
+    events = [replay.judgment_event(partition, subject_id, key, item) for item in items_of(operation)]
+    found = [event for event in events if event is not None]
+    require(len(found) in (0, len(events)), f"{len(found)} of {len(events)} judgments of {key} are there")
+    return found or None
 
 
 def _changed(view: LedgerView, change: CredentialChange) -> Credential | None:

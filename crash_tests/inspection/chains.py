@@ -114,9 +114,11 @@ def _matches_claim(partition: StoredPartition, answer: Answer, claims: Claims) -
     claim = claims.pop((partition.partition, answer.family, answer.subject_id, answer.idempotency_key), None)
     if claim is None:
         raise Violation(f"{name} is stored, and was refused or never sent")
+    if claim.receipt is None:
+        return False
     told = claim.acknowledged()
-    require(told is None or told == answer.receipt, f"{name} is stored with another receipt than was acknowledged")
-    return told is not None
+    require(told == answer.receipt, f"{name} is stored with another receipt than was acknowledged")
+    return True
 
 
 def check_revisions(partition: StoredPartition, current: Table, by_revision: Table) -> int:

@@ -13,6 +13,7 @@ from crash_tests.inspection.indexes import check_indexes
 from crash_tests.inspection.journals import check_journals
 from crash_tests.inspection.judgments import check_judgments
 from crash_tests.inspection.rederived import check_rederived
+from crash_tests.inspection.soundness import check_soundness
 from crash_tests.inspection.stored import Rows, StoredPartition, StoredRows
 from crash_tests.violation import Violation, require
 from relatum.core.events import Event
@@ -74,6 +75,7 @@ def _check_partition(partition: StoredPartition, events: list[Event]) -> None:
     check_checkpoints(partition, events)
     check_indexes(partition)
     check_judgments(partition, events)
+    check_soundness(partition)
 
 
 def _check_position(stored: StoredRows, events: list[Event]) -> None:

@@ -12,12 +12,14 @@ import msgspec
 
 from crash_tests.adjacency import compare, neighbourhood
 from crash_tests.history import Command, Json
+from crash_tests.judging.comparing import JudgmentsCompared
 from crash_tests.model import Model
-from crash_tests.simulation.story import Chapter
+from crash_tests.simulation.chapter import Chapter
 from crash_tests.violation import require, require_same
 from relatum.core.graphs import EvidenceGraphQuery, TypedGraphQuery
 from relatum.core.queries import RecordFilter, RelationFilter
 from relatum.errors import Refusal
+from relatum.limits import ANNOTATIONS_MAX, QUEUE_LIMIT_MAX
 from relatum.reads import (
     company,
     graph_evidence,
@@ -55,7 +57,14 @@ class Answers:
 
     def check_some(self, count: int) -> None:
         """A few of the checks, of a few objects."""
-        checks = (self._some_record, self._some_relation, self._some_graph, self._record_page, self._relation_page)
+        checks = (
+            self._some_record,
+            self._some_relation,
+            self._some_graph,
+            self._record_page,
+            self._relation_page,
+            self._some_judgments,
+        )
         for _ in range(count):
             self._random.choice(checks)()
 
@@ -104,10 +113,32 @@ class Answers:
         require_same(f"revision {number} of {name}", model.relation_at(relation_id, number), history.get("relation"))
 
     def check_receipt(self, command: Command) -> None:
-        """The receipt of an accepted command, found by its key."""
+        """The receipt of an accepted command, found by its key; of a batch of judgments, the first one."""
         subject_id = command.desk.account.subject_id
-        found = receipts.read(self._reader, subject_id, command.family, command.idempotency_key)
-        require_same(f"the receipt of {command.name}", command.receipt, msgspec.json.encode(found))
+        found = as_json(receipts.read(self._reader, subject_id, command.family, command.idempotency_key))
+        told = (one.acknowledged() for one in command.claims())
+        receipt = next((as_json(one) for one in told if one is not None), None)
+        name = f"the receipt of {command.name}"
+        require_same(name, receipt or "record_not_found", found if receipt else found.get("code"))
+
+    # Judgments
+
+    def check_judgments(self) -> None:
+        """Everything that saves, judgments, links and standings have left."""
+        compared = self._compared()
+        compared.standings()
+        compared.links()
+        compared.queue(0, QUEUE_LIMIT_MAX)
+        compared.annotations(ANNOTATIONS_MAX)
+
+    def _some_judgments(self) -> None:
+        compared = self._compared()
+        compared.queue(self._random.choice((None, 0)), self._random.choice(_PAGE_LIMITS))
+        compared.standings()
+
+    def _compared(self) -> JudgmentsCompared:
+        self._chapter.book.now_millis = self._now
+        return JudgmentsCompared(self._reader, self._now, self._chapter.book)
 
     def _is_eligible(self, relation_id: str) -> bool:
         given = self._model.relations[relation_id][-1]["input"]

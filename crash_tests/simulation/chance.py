@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Final
 
 from crash_tests.simulation.loop import SimulatedLoop
+from relatum.judging import Ages
 
+AGES: Final = Ages(resurfacing_millis=1, deadline_millis=12)
+"""Candidates are offered again, and swept, within a case."""
 _EPOCH_MILLIS = 1_700_000_000_000
 
 

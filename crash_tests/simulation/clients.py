@@ -8,28 +8,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from random import Random
-from typing import Any
 
-import msgspec
-
+from crash_tests.curation import Curator
 from crash_tests.history import Command, Desk, Family, Json
-from crash_tests.operations import Author
+from crash_tests.simulation.chapter import operation_of
 from crash_tests.simulation.machine import Machine
 from crash_tests.simulation.requests import Unanswered
-from crash_tests.simulation.story import STREAM_NAMES, Story
+from crash_tests.simulation.story import STREAM_NAMES, Answer, Story
 from crash_tests.violation import Violation, require
-from relatum.core.commands import RecordOperation, RelationOperation
+from relatum.core import digests
+from relatum.core.decide.saves import Detected, Hit
+from relatum.core.events import JudgmentEvent
 from relatum.core.ids import Author as Signature
-from relatum.core.links import LinkReceipt
-from relatum.core.receipts import Receipt
+from relatum.core.judgments import JudgmentOperation
 from relatum.errors import Failure, Refusal, WriteBusy, WritesRefused
 from relatum.ledger import Ledger
-from relatum.writer.submission import MemorySubmission
+from relatum.writer.submission import MemorySubmission, RecordSubmission
 
+SIMILARITY = 0.5
 _BATCH_MAX = 4
 _GROUND_RECORDS = 4
 _PAUSE_SECONDS = 0.004
 _OF_STATE = {"invalid_request", "record_not_found", "revision_conflict"}
+_OF_JUDGMENTS = _OF_STATE | {"candidate_not_found"}
+_JUDGING = 0.2
+_TENDING = 0.3
+"""So much of what is done to records and relations is to save, to link, or to change a standing."""
 
 
 class Client:
@@ -46,7 +50,7 @@ class Client:
         """Some records in every partition, so that there is something to be about."""
         for desk in {desk.partition: desk for desk in self._desks}.values():
             for _ in range(_GROUND_RECORDS):
-                self._made(desk, *self._author(desk).creation())
+                self._made(desk, *self._curator(desk).creation())
         while unknown := [command for command in self._own if command.unknown]:
             await self._machine.pause(_PAUSE_SECONDS)
             await self._send(unknown)
@@ -76,16 +80,33 @@ class Client:
             await self._reuse_key(random.choice(self._own))
         elif chosen < 0.21:
             await self._activate(random.choice(self._desks))
+        elif chosen < 0.21 + _JUDGING:
+            await self._send([self._judgment(random.choice(self._desks))])
         else:
             desk = random.choice(self._desks)
             count = 1 if random.random() < 0.5 else random.randint(2, _BATCH_MAX)
             await self._send([self._thought_of(desk) for _ in range(count)])
 
-    def _author(self, desk: Desk) -> Author:
-        return Author(self._random, self._story.chapter(desk).sight)
+    def _curator(self, desk: Desk) -> Curator:
+        return Curator(self._random, self._story.chapter(desk).sight)
 
     def _thought_of(self, desk: Desk) -> Command:
-        return self._made(desk, *self._author(desk).operation())
+        curator = self._curator(desk)
+        family, operation = curator.tending() if self._random.random() < _TENDING else curator.operation()
+        command = self._made(desk, family, operation)
+        if operation["type"] == "save":
+            command.hits = tuple(curator.hits())
+        return command
+
+    def _judgment(self, desk: Desk) -> Command:
+        return self._made(desk, "judgment", self._opinion(desk))
+
+    def _opinion(self, desk: Desk) -> Json:
+        book = self._story.chapter(desk).book
+        pending = [pair.id for pair in book.oldest("pending")]
+        swept: list[Json] = [{"run_id": run} for run, orphaned in book.runs.items() if orphaned]
+        swept += [{"operation_id": one} for orphaned in book.runs.values() for one, _ in orphaned]
+        return self._curator(desk).judgment(pending, swept)
 
     def _made(self, desk: Desk, family: Family, operation: Json) -> Command:
         command = Command(desk, family, self._story.history.fresh_key(), operation)
@@ -100,7 +121,13 @@ class Client:
 
     async def _submit(self, ledger: Ledger, chosen: list[Command]) -> None:
         """Sends what was chosen, but for what an earlier request of this client has been refused meanwhile."""
-        commands = [command for command in chosen if not command.refused]
+        left = [command for command in chosen if not command.refused]
+        await self._submit_memory(ledger, [command for command in left if command.family != "judgment"])
+        for command in left:
+            if command.family == "judgment":
+                await self._submit_judgment(ledger, command)
+
+    async def _submit_memory(self, ledger: Ledger, commands: list[Command]) -> None:
         submissions = [_submission(ledger, command) for command in commands]
         attempts = [
             self._story.send(command, submission.command_digest)
@@ -111,20 +138,38 @@ class Client:
             for command, attempt, outcome in zip(commands, attempts, outcomes, strict=True):
                 self._told(command, attempt, outcome)
 
-    def _told(self, command: Command, attempt: int, outcome: Receipt | Refusal | Failure) -> None:
+    async def _submit_judgment(self, ledger: Ledger, command: Command) -> None:
+        desk, operation = command.desk, operation_of(command)
+        assert isinstance(operation, JudgmentOperation)
+        with ledger.view() as view:
+            attempt = self._story.send(command, digests.judgment_command_digest(operation, view.store_key))
+        with suppress(WriteBusy, WritesRefused):
+            outcome = await ledger.judgments.submit_async(
+                desk.partition, signature(desk), command.idempotency_key, operation
+            )
+            if isinstance(outcome, Refusal):
+                self._told(command, attempt, outcome)
+                return
+            failures = [one for one in outcome if isinstance(one, Failure)]
+            events = [one for one in outcome if isinstance(one, JudgmentEvent)]
+            self._told(command, attempt, failures[0] if failures else events)
+
+    def _told(self, command: Command, attempt: int, outcome: Answer | Refusal | Failure) -> None:
         if isinstance(outcome, Failure):
             raise Violation(f"{command.name} was answered: {outcome!r}")
         if not isinstance(outcome, Refusal):
-            assert not isinstance(outcome, LinkReceipt), "nobody here links"
             self._story.accept(command, outcome)
             return
-        codes = {"idempotency_conflict"} if self._story.is_taken(command) else _OF_STATE
+        fitting = _OF_JUDGMENTS if command.family == "judgment" else _OF_STATE
+        codes = {"idempotency_conflict"} if self._story.is_taken(command) else fitting
         require(outcome.code in codes, f"{command.name} was refused with {outcome.code}")
         self._story.refuse(command, attempt)
 
     async def _reuse_key(self, taken: Command) -> None:
         """Another command under a used key: never accepted, unless the first one was refused."""
-        family, operation = self._author(taken.desk).operation()
+        family, operation = self._curator(taken.desk).operation()
+        if taken.family == "judgment":
+            family, operation = "judgment", self._opinion(taken.desk)
         if not taken.unknown and family == taken.family and operation != taken.operation:
             await self._send([Command(taken.desk, family, taken.idempotency_key, operation)])
 
@@ -147,6 +192,10 @@ def signature(desk: Desk) -> Signature:
 
 
 def _submission(ledger: Ledger, command: Command) -> MemorySubmission:
-    kind: Any = RecordOperation if command.family == "record" else RelationOperation
-    operation = msgspec.convert(command.operation, kind)
-    return ledger.command(command.desk.partition, signature(command.desk), command.idempotency_key, operation)
+    operation = operation_of(command)
+    assert not isinstance(operation, JudgmentOperation)
+    desk = command.desk
+    submission = ledger.command(desk.partition, signature(desk), command.idempotency_key, operation)
+    if isinstance(submission, RecordSubmission):
+        return submission._replace(detected=Detected(tuple(Hit(found, SIMILARITY) for found in command.hits)))
+    return submission

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from random import Random
 
-from crash_tests.inspection.claims import Claim
 from crash_tests.inspection.inspect import inspect
 from crash_tests.simulation.administration import check_administration
 from crash_tests.simulation.answers import Answers
 from crash_tests.simulation.machine import Machine
 from crash_tests.simulation.mark import FaultyMark
-from crash_tests.simulation.sense import topic_holder
 from crash_tests.simulation.store import FaultyStore
-from crash_tests.simulation.story import Chapter, Story
-from crash_tests.violation import Violation, require, require_same
+from crash_tests.simulation.story import Story
+from crash_tests.violation import Violation, require
 from relatum.errors import StoreUnavailable
 from relatum.store.database import Database
-from relatum.store.partition import PartitionReader
 from relatum.store.view import LedgerView
 
 _RECEIPTS_ASKED_MAX = 8
@@ -29,18 +26,11 @@ def check_answers(view: LedgerView, story: Story, random: Random) -> None:
     for chapter in story.chapters.values():
         answers = Answers(view, chapter, random)
         answers.check_all()
+        answers.check_judgments()
         own = [command for key, command in story.seen.items() if key[0] == chapter.partition]
         for command in random.sample(own, min(_RECEIPTS_ASKED_MAX, len(own))):
             answers.check_receipt(command)
-        _check_topics(view.partition(chapter.partition), chapter)
     check_administration(view, story)
-
-
-def _check_topics(reader: PartitionReader, chapter: Chapter) -> None:
-    """Each topic slot that was ever held is held by whom the model says, or free."""
-    revisions = (one for revisions in chapter.model.records.values() for one in revisions if one["input"])
-    for topic in sorted({one["input"]["topic_key"] for one in revisions} - {None}):
-        require_same(f"who holds {topic!r}", topic_holder(chapter.model, topic), reader.topic_holder(topic))
 
 
 def check_erasure(story: Story, rows: Mapping[bytes, bytes]) -> None:
@@ -57,17 +47,7 @@ def check_erasure(story: Story, rows: Mapping[bytes, bytes]) -> None:
 
 def check_every_row(story: Story, rows: Mapping[bytes, bytes]) -> None:
     """The rows as the inspection judges them, which shares nothing with the ledger but the format."""
-    claims = (
-        Claim(
-            partition=command.desk.partition,
-            family=command.family,
-            subject_id=command.desk.account.subject_id,
-            idempotency_key=command.idempotency_key,
-            receipt=None if command.receipt is None else command.receipt.decode(),
-        )
-        for command in story.seen.values()
-    )
-    inspect(rows, claims)
+    inspect(rows, (claim for command in story.seen.values() for claim in command.claims()))
 
 
 def check_rollback(machine: Machine, random: Random) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Coroutine
 from random import Random
 from typing import Any, TypeVar
 
-from crash_tests.simulation.chance import Dice, WrongClock
+from crash_tests.simulation.chance import AGES, Dice, WrongClock
 from crash_tests.simulation.disk import Disk, Outage
 from crash_tests.simulation.loop import SimulatedLoop
 from crash_tests.simulation.mark import FaultyMark
@@ -180,6 +180,7 @@ class Machine:
             log=self._log,
             queue_commands_max=plan.queue_max,
             group_commands_max=plan.group_max,
+            ages=AGES,
             committer=self._employ,
         )
         if self.admin is None:

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from random import Random
+from typing import get_args
 
 import msgspec
 
+from crash_tests.company import SHARED
 from crash_tests.simulation.answers import Answers
+from crash_tests.simulation.chance import AGES
+from crash_tests.simulation.chapter import Chapter
 from crash_tests.simulation.machine import Machine
-from crash_tests.simulation.story import Chapter, Story
+from crash_tests.simulation.story import Story
 from crash_tests.violation import require_same
+from relatum.core.candidates import Status
 from relatum.core.feeds import PageQuery
 from relatum.core.graphs import TypedGraphQuery
+from relatum.core.ids import Partition
+from relatum.core.judgment_queries import JudgmentsQuery
 from relatum.core.queries import RecordFilter, RelationFilter
 from relatum.core.streams import RECORDS, RELATIONS
-from relatum.reads import changes, graph_typed, record_query, records, relation_query, relations
+from relatum.limits import ANNOTATIONS_DEFAULT
+from relatum.reads import changes, graph_typed, judgments, record_query, records, relation_query, relations
 from relatum.store.view import LedgerView
 
 _PAUSE_SECONDS = 0.005
@@ -47,7 +56,7 @@ class Reader:
 
     async def _hold(self, view: LedgerView, chapter: Chapter) -> None:
         """Asks the same view the same again, after others have written."""
-        question = self._random.choice(questions(chapter))
+        question = self._random.choice([*questions(chapter), *questions_of_judgments(chapter)])
         before = told(question, view)
         generation = self._machine.generation
         for _ in range(self._random.randint(1, 4)):
@@ -63,7 +72,10 @@ def told(question: Question, view: LedgerView) -> bytes:
 
 
 def questions(chapter: Chapter) -> list[Question]:
-    """Everything that can be asked about a partition, each as a function of a view."""
+    """Everything that can be asked about records, relations and changes, each as a function of a view.
+
+    What is answered says so if a row that goes with it is gone.
+    """
     partition = chapter.partition
 
     def record(record_id: str) -> Question:
@@ -84,3 +96,23 @@ def questions(chapter: Chapter) -> list[Question]:
         lambda view: record_query.query(view.partition(partition), view.now_millis, view.store_key, RecordFilter()),
         lambda view: relation_query.query(view.partition(partition), view.now_millis, view.store_key, RelationFilter()),
     ]
+
+
+def questions_of_judgments(chapter: Chapter) -> list[Question]:
+    """The same about judgments: some rows of theirs can be gone without an answer that says so (docs/integrity.md)."""
+    partition = chapter.partition
+
+    def annotated(record_id: str) -> Question:
+        return lambda view: judgments.annotated(
+            view.partition(partition), view.now_millis, (record_id,), ANNOTATIONS_DEFAULT
+        )
+
+    return [
+        *map(annotated, chapter.model.records),
+        *(partial(_candidates, partition, status) for status in get_args(Status)),
+    ]
+
+
+def _candidates(partition: Partition, status: Status, view: LedgerView) -> object:
+    asked = JudgmentsQuery(contract_version=1, scope=SHARED, status=status, min_age_millis=0)
+    return judgments.query(view.partition(partition), view.now_millis, asked, 0, AGES.deadline_millis)

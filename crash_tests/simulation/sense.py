@@ -1,4 +1,7 @@
-"""Whether an accepted command made sense: what the contract asks of the state before it, naively, over the model."""
+"""Whether an accepted command made sense: what the contract asks of the state before it, naively, over the model.
+
+Not here: what judgments have to do with it (`crash_tests/judging/`).
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,6 @@ def require_sense(model: Model, command: Command, at_millis: int) -> None:
         _relation(model, command, operation, at_millis)
 
 
-def topic_holder(model: Model, topic: str) -> str | None:
-    """The record that holds a topic slot."""
-    held = (revisions[-1] for revisions in model.records.values())
-    holders = [one["record_id"] for one in held if one["state"] == "active" and one["input"]["topic_key"] == topic]
-    return holders[0] if holders else None
-
-
 def _record(model: Model, command: Command, operation: Json, at_millis: int) -> None:
     own_id = operation.get("record_id")
     if own_id is not None:
@@ -30,10 +26,6 @@ def _record(model: Model, command: Command, operation: Json, at_millis: int) -> 
         require(before is not None and before["state"] == "active", f"{command.name} was accepted on no living record")
         changes_derived = operation["type"] == "revise" and before is not None and before["derivation"] is not None
         require(not changes_derived, f"{command.name} was accepted on a derived record")
-    topic = operation.get("record", {}).get("topic_key")
-    if topic is not None:
-        holder = topic_holder(model, topic)
-        require(holder in (None, own_id), f"{command.name} was accepted with a topic that another record holds")
     sources = operation.get("derivation", {}).get("sources", [])
     require(_all_eligible(model, sources, at_millis), f"{command.name} was accepted with a source that is not eligible")
 

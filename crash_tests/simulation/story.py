@@ -7,58 +7,46 @@ digest; and a view that is taken after an acknowledgement shows what was acknowl
 
 from __future__ import annotations
 
+from typing import assert_never
+
 import msgspec
 
-from crash_tests.history import Command, Desk, Family, History, Json, Owner, Stream
-from crash_tests.inspection.claims import Key
-from crash_tests.model import Model
-from crash_tests.operations import Sight
+from crash_tests.history import Command, Desk, Family, History, Stream
+from crash_tests.inspection.claims import Key, items_of
 from crash_tests.simulation.badges import Badges
-from crash_tests.simulation.sense import require_sense
+from crash_tests.simulation.chapter import Chapter
 from crash_tests.simulation.trace import Trace
 from crash_tests.violation import Violation, require, require_same
 from relatum.core import digests
 from relatum.core.cursors import CheckpointReceipt
 from relatum.core.events import (
-    NO_EVENT,
     ActivationEvent,
     CheckpointEvent,
     CredentialEvent,
     Event,
+    JudgmentEvent,
+    LinkEvent,
     RecordEvent,
     RelationEvent,
 )
 from relatum.core.ids import Partition, company_partition
+from relatum.core.links import LinkReceipt
 from relatum.core.receipts import RecordReceipt, RelationReceipt
+from relatum.core.stored_judgments import VerdictGiven
 from relatum.core.streams import RECORDS, RELATIONS
 from relatum.core.streams import Stream as StreamName
 from relatum.store import rows
 from relatum.store.partition import PartitionReader
 from relatum.store.view import LedgerView
 
-AnyReceipt = RecordReceipt | RelationReceipt | CheckpointReceipt
+AnyReceipt = RecordReceipt | RelationReceipt | LinkReceipt | CheckpointReceipt
+Answer = AnyReceipt | list[JudgmentEvent]
+"""What a command is answered with: a judgment, with an event for each of its items."""
+
+KeyedEvent = RecordEvent | RelationEvent | LinkEvent | CheckpointEvent | JudgmentEvent
+"""What comes of a command that has an idempotency key."""
 
 STREAM_NAMES: dict[Stream, StreamName] = {"record": RECORDS, "relation": RELATIONS}
-
-
-class Chapter:
-    """One partition, as far as it was shown."""
-
-    def __init__(self, partition: Partition) -> None:
-        self.partition = partition
-        self.sequence = 0
-        self.digest = NO_EVENT
-        self.at_millis = 0
-        self.model = Model()
-        self.sight = Sight()
-        self.told: dict[Stream, list[Json]] = {"record": [], "relation": []}
-        """What each stream tells, in order."""
-        self.journals: dict[StreamName, str] = {}
-        """The journal of each stream that is active."""
-        self.saved: dict[Owner, Json] = {}
-        """What each consumer has saved last."""
-        self.acknowledged = 0
-        """The greatest commit sequence that anybody was told."""
 
 
 class Story:
@@ -78,6 +66,8 @@ class Story:
         self._sent: dict[tuple[Key, str], Command] = {}
         self._attempts: dict[Command, int] = {}
         self._floors: dict[Command, tuple[int, int]] = {}
+        self._items: dict[Command, list[JudgmentEvent]] = {}
+        """Judgments of which a view has shown some items."""
         self._activated: dict[tuple[Partition, StreamName], str] = {}
         self._told_millis = 0
 
@@ -97,27 +87,30 @@ class Story:
         self._trace.note(f"{command.name} is sent")
         return self._attempts[command]
 
-    def accept(self, command: Command, receipt: AnyReceipt) -> None:
+    def accept(self, command: Command, answer: Answer) -> None:
         """It was answered with a receipt."""
-        told = msgspec.json.encode(receipt)
+        told = msgspec.json.encode(answer)
         self._trace.note(f"{command.name} is acknowledged")
         self._trace.mix(told)
         self.history.accept(command, told)
         if command.key not in self.seen:
             self.unseen[command.key] = command
         if command in self._floors:
-            self._check_order(command, receipt, *self._floors.pop(command))
+            self._check_order(command, answer, *self._floors.pop(command))
 
-    def _check_order(self, command: Command, receipt: AnyReceipt, sequence: int, millis: int) -> None:
+    def _check_order(self, command: Command, answer: Answer, sequence: int, millis: int) -> None:
         """What was acknowledged before a command was sent came before it."""
-        if isinstance(receipt, CheckpointReceipt):
-            at_millis = receipt.checkpoint.updated_at_millis
+        if isinstance(answer, CheckpointReceipt):
+            at_millis = answer.checkpoint.updated_at_millis
         else:
             chapter = self.chapter(command.desk)
-            require(receipt.commit_sequence > sequence, f"{command.name} took place before one that came before it")
-            chapter.acknowledged = max(chapter.acknowledged, receipt.commit_sequence)
-            chapter.sight.learn(command)
-            at_millis = receipt.committed_at_millis
+            if isinstance(answer, list):
+                own, at_millis = answer[0].sequence, answer[0].committed_at_millis
+            else:
+                own, at_millis = answer.commit_sequence, answer.committed_at_millis
+                chapter.sight.learn(command)
+            require(own > sequence, f"{command.name} took place before one that came before it")
+            chapter.acknowledged = max(chapter.acknowledged, own)
         require(at_millis >= millis, f"{command.name} was committed earlier than one that came before it")
         self._told_millis = max(self._told_millis, at_millis)
 
@@ -143,6 +136,8 @@ class Story:
         """Whatever is new in a view that was just taken; everything that was acknowledged before must be in it."""
         for chapter in (self.company, *self.chapters.values()):
             self._advance(chapter, view.partition(chapter.partition))
+        for command in self._items:
+            raise Violation(f"a view shows a part of {command.name}")
         for command in self.unseen.values():
             raise Violation(f"{command.name} was acknowledged, and a view taken afterwards does not show it")
         self.badges.require_all_seen()
@@ -181,39 +176,65 @@ class Story:
             case ActivationEvent():
                 asked = (chapter.partition, event.stream) in self.wished
                 require(asked, f"the stream {event.stream} was activated, and nobody had asked for it")
-            case RecordEvent() | RelationEvent() | CheckpointEvent():
-                self._enter_command(chapter, event.receipt, event)
+            case CheckpointEvent():
+                command = self._command_of(chapter, event)
+                self._happened(command, event.receipt)
+                assert command.owner is not None
+                chapter.save(command, command.owner)
+            case RecordEvent() | RelationEvent() | LinkEvent():
+                command = self._command_of(chapter, event)
+                self._happened(command, event.receipt)
+                chapter.enter(command, event)
+                require_same(f"the place of {command.name}", event.sequence, event.receipt.commit_sequence)
+            case JudgmentEvent():
+                self._enter_judgment(chapter, event)
             case _:
-                raise Violation(f"event {event.sequence} is of a family that nobody sent: {event!r}")
+                assert_never(event)
 
-    def _enter_command(self, chapter: Chapter, receipt: AnyReceipt, event: Event) -> None:
-        family, digest = _identified(receipt, event)
-        key = (chapter.partition, family, event.author.subject_id, receipt.idempotency_key)
+    def _command_of(self, chapter: Chapter, event: KeyedEvent) -> Command:
+        """The command that an event came of."""
+        family, idempotency_key, digest = _identified(event)
+        key = (chapter.partition, family, event.author.subject_id, idempotency_key)
         command = self._sent.get((key, digest))
         if command is None:
             raise Violation(f"event {event.sequence} is a {family} command that nobody sent")
         require(key not in self.seen, f"{command.name} happened twice")
         require(not command.refused, f"{command.name} was refused, and it happened")
-        self.history.accept(command, msgspec.json.encode(receipt))
-        self.seen[key] = command
-        self.unseen.pop(key, None)
-        if command.owner is not None:
-            self._save(chapter, command, command.owner)
-        else:
-            require_sense(chapter.model, command, event.committed_at_millis)
-            chapter.model.apply(command)
-            chapter.told["record" if family == "record" else "relation"].append(chapter.model.change(command))
-            require_same(f"the place of {command.name}", event.sequence, chapter.model.sequence)
+        return command
 
-    def _save(self, chapter: Chapter, command: Command, owner: Owner) -> None:
-        told = command.told()
-        require_same(f"what {command.name} follows", chapter.saved.get(owner), told["previous"])
-        chapter.saved[owner] = told["checkpoint"]
+    def _happened(self, command: Command, answer: Answer) -> None:
+        """All of a command is there."""
+        self.history.accept(command, msgspec.json.encode(answer))
+        self.seen[command.key] = command
+        self.unseen.pop(command.key, None)
+
+    def _enter_judgment(self, chapter: Chapter, event: JudgmentEvent) -> None:
+        """A judgment, or the next item of a batch."""
+        command = self._command_of(chapter, event)
+        items, known = items_of(command.operation), self._items.setdefault(command, [])
+        item = event.operation.index if isinstance(event.operation, VerdictGiven) else None
+        require_same(f"which judgment of {command.name} comes next", items[len(known)], item)
+        known.append(event)
+        chapter.enter(command, event)
+        receipt = event.receipt or event.judgment_receipt
+        if receipt is not None:
+            require_same(f"the place of {command.name}", event.sequence, receipt.commit_sequence)
+            require_same(f"the key of {command.name}", command.idempotency_key, receipt.idempotency_key)
+        if len(known) == len(items):
+            del self._items[command]
+            self._happened(command, known)
 
 
-def _identified(receipt: AnyReceipt, event: Event) -> tuple[Family, str]:
-    """Family and digest of the command that a receipt answers."""
-    if isinstance(receipt, CheckpointReceipt):
-        assert isinstance(event, CheckpointEvent)
-        return "checkpoint", event.command_digest
-    return "record" if isinstance(receipt, RecordReceipt) else "relation", receipt.command_digest
+def _identified(event: KeyedEvent) -> tuple[Family, str, str]:
+    """Family, key and digest of the command that an event came of."""
+    match event:
+        case CheckpointEvent(receipt=receipt, command_digest=digest):
+            return "checkpoint", receipt.idempotency_key, digest
+        case JudgmentEvent(idempotency_key=key, command_digest=digest):
+            return "judgment", key, digest
+        case RecordEvent(receipt=recorded):
+            return "record", recorded.idempotency_key, recorded.command_digest
+        case RelationEvent(receipt=related):
+            return "relation", related.idempotency_key, related.command_digest
+        case LinkEvent(receipt=linked):
+            return "link", linked.idempotency_key, linked.command_digest

@@ -24,7 +24,8 @@ def record(record_id: str, revision: int = 1, **members: object) -> Json:
 def relation(name: str, source: str, target: str, **members: object) -> Json:
     times = {"valid_from_millis": None, "valid_until_millis": None}
     ends = {"source": ref(source), "target": ref(target)}
-    given = {**ends, **times, **{key: members.pop(key) for key in list(members) if key in (*times, "evidence_sources")}}
+    names = (*times, "kind", "evidence_sources")
+    given = {"kind": "supports", **ends, **times, **{key: members.pop(key) for key in list(members) if key in names}}
     return {"relation_id": name, "state": "active", "review": None, "input": given} | members
 
 
@@ -78,6 +79,14 @@ def test_a_record_that_may_not_be_read_has_no_neighbours() -> None:
     made = chain()
     made.records[ROOT].append(record(ROOT, 2, review={"disposition": "rejected"}))
     assert ({}, set(), 0) == neighbourhood(made, ROOT, NOW)[:3]
+
+
+def test_a_verdict_that_is_no_more_than_that_is_counted_and_leads_nowhere() -> None:
+    known = Model()
+    known.records = {name: [record(name)] for name in (ROOT, NEAR)}
+    known.relations = {"verdict": [relation("verdict", ROOT, NEAR, kind="not_conflict")]}
+    found = neighbourhood(known, ROOT, NOW)
+    assert ({(ROOT, 1): 0}, set(), 1) == (found.nodes, found.edges, found.entries)
 
 
 def test_a_relation_to_another_revision_leads_nowhere() -> None:

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from crash_tests.embedded import Acknowledged, Plan, Reporter, check, live
-from crash_tests.embedded.messages import Memory, Message, Opened, Sent, Shown, Told, messages_in
+from crash_tests.embedded.messages import Judgment, Memory, Message, Opened, Sent, Shown, Told, messages_in
 from crash_tests.violation import Violation
 from relatum.ledger import Ledger
 
@@ -42,7 +42,9 @@ def test_a_life_tells_what_it_leaves(store: Path) -> None:
     known = Acknowledged.read(lived(store), lived(store, Plan(seed="b", commands=30)))
     checked = check(store, known, PLAN)
     families = {type(one.ask).__name__ for one in known.commands.values() if one.receipt is not None}
-    assert families >= {"Memory", "Saving", "CredentialChange"}
+    assert families >= {"Memory", "Judgment", "Saving", "CredentialChange"}
+    kinds = {one.ask.operation["type"] for one in known.commands.values() if isinstance(one.ask, Memory | Judgment)}
+    assert kinds >= {"create", "assert", "save"}
     assert checked.position > 50
     assert checked.replayed == sum(one.receipt is not None for one in known.commands.values())
     assert checked.present == checked.absent == 0
@@ -52,7 +54,7 @@ def test_two_lives_of_one_seed_and_one_thread_are_the_same(store: Path) -> None:
     plan = Plan(seed="same", commands=40, threads=1, readers=0)
     told = [lived(store.with_name(name), plan) for name in ("one", "other")]
     asked = [[one.ask for one in messages_in(lines) if isinstance(one, Sent)] for lines in told]
-    one, other = ([ask for ask in asks if isinstance(ask, Memory)] for asks in asked)
+    one, other = ([ask for ask in asks if isinstance(ask, Memory | Judgment)] for asks in asked)
     assert len(one) > 30
     assert one == other  # down to the ids that the ledger drew; digests depend on the key of each store
 
@@ -66,6 +68,24 @@ def test_commands_in_doubt_are_settled_and_counted(store: Path) -> None:
     checked = check(store, known, PLAN)
     assert (checked.present, checked.absent) == (1, 1)
     assert not list(known.doubtful())
+
+
+def test_a_judgment_in_doubt_is_settled_and_counted(store: Path) -> None:
+    whole = list(messages_in(lived(store)))
+    judgments = {one.id for one in whole if isinstance(one, Sent) and isinstance(one.ask, Judgment)}
+    accepted = {one.id for one in whole if isinstance(one, Told) and one.id in judgments and one.receipt is not None}
+    known = Acknowledged.read(encoded(*(one for one in whole if not (isinstance(one, Told) and one.id in judgments))))
+    checked = check(store, known, PLAN)
+    assert (checked.present, checked.absent) == (len(accepted), len(judgments - accepted))
+    assert not list(known.doubtful())
+
+
+def test_a_judgment_that_was_told_otherwise_is_noticed(store: Path) -> None:
+    whole = list(messages_in(lived(store)))
+    refused = {one.id for one in whole if isinstance(one, Sent) and isinstance(one.ask, Judgment)}
+    lost = [Told(id=one.id, refusal="x") if isinstance(one, Told) and one.id in refused else one for one in whole]
+    with pytest.raises(Violation, match=r"judgment.* is stored, and was refused or never sent"):
+        check(store, Acknowledged.read(encoded(*lost)), PLAN)
 
 
 def test_a_line_that_was_not_written_to_its_end_was_not_said() -> None:

@@ -39,6 +39,7 @@ def receipt(command: Command, sequence: int, **members: Any) -> bytes:
         "author": ACCOUNT.author,
         "committed_at_millis": 7,
         "commit_sequence": sequence,
+        "record_digest": f"record {sequence}",
     }
     return msgspec.json.encode(told | members)
 

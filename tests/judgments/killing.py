@@ -2,8 +2,9 @@
 
 Each round starts the server, most of the time with its clock put forward past the deadline of the sweep, lets four
 clients work, and kills it once it has given so many answers, which a seed draws. Then on a copy of the store every row
-must follow from the events and make sense (`soundness.py`); and a server that is started again must give each command
-that was answered the same answer, and each one that was not some answer, which then stays. Prints what came of it.
+must follow from the events and make sense (`crash_tests/inspection/soundness.py`); and a server that is started again
+must give each command that was answered the same answer, and each one that was not some answer, which then stays.
+Prints what came of it.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from typing import Any
 
 import httpx
 
+from crash_tests.inspection.soundness import Counts, check_store
 from relatum.limits import DAY_MILLIS
 from tests.http.client import CREDENTIALS
 from tests.http.serving import Server, initialise
-from tests.judgments.soundness import Counts, check_store
 from tests.judgments.workload import SCOPE, Known, Request, Worker, lasting
 from tests.support.polling import WAIT_SECONDS
 

@@ -1,4 +1,7 @@
-"""Random histories of judgments leave rows that make sense (`soundness.py`), whatever was refused on the way."""
+"""Random histories of judgments leave rows that make sense, whatever was refused on the way.
+
+See `crash_tests/inspection/soundness.py`.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from crash_tests.inspection.soundness import check_rows, check_sense
+from crash_tests.violation import Violation
 from relatum.clock import ManualClock
 from relatum.core.candidates import Orphaned
 from relatum.core.events import JudgmentEvent
@@ -18,7 +23,6 @@ from relatum.errors import Refusal, StorageInconsistency
 from relatum.ledger import Ledger
 from relatum.limits import DAY_MILLIS
 from relatum.store.keys import PREFIX_BYTES, Table
-from tests.judgments.soundness import check_rows, check_sense
 from tests.support import builders
 from tests.support.desk import Desk
 from tests.support.judging import JudgingDesk
@@ -160,7 +164,7 @@ def test_a_row_that_is_missing_makes_no_sense(ledger: Ledger, clock: ManualClock
             break
     assert told
     for key in told[:: len(told) // 4 + 1]:
-        with pytest.raises((AssertionError, KeyError, StorageInconsistency)):
+        with pytest.raises((Violation, KeyError, StorageInconsistency)):
             check_sense({other: row for other, row in found.items() if other != key})
 
 
@@ -174,8 +178,8 @@ def test_a_standing_that_is_missing_or_has_no_cause_makes_no_sense(ledger: Ledge
         key = view.partition(judging.partition).keys.standing(first.record_id)
     found = published_rows(ledger)
     check_sense(found)
-    with pytest.raises(AssertionError):
+    with pytest.raises(Violation):
         check_sense({other: row for other, row in found.items() if other != key})
     desk.retire(given.receipt)
-    with pytest.raises(AssertionError, match="retired"):
+    with pytest.raises(Violation, match="retired"):
         check_sense(published_rows(ledger) | {key: found[key]})

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from crash_tests.inspection.soundness import check_rows
 from relatum.clock import ManualClock
 from relatum.core.commands import MarkStale
 from relatum.core.ids import Ref
@@ -14,7 +15,6 @@ from relatum.core.links import Link, LinkKind, Unlink
 from relatum.core.receipts import RecordReceipt, RelationReceipt
 from relatum.ledger import Ledger
 from relatum.textual.importing import import_text
-from tests.judgments.soundness import check_rows
 from tests.judgments.test_random_histories import TOPICS, History
 from tests.support import builders
 from tests.support.builders import BOB, PARTITION, START_MILLIS

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from crash_tests.inspection.soundness import check_rows
 from relatum.clock import ManualClock
 from relatum.core.commands import AssertRelation, MarkStale, SaveRecord
 from relatum.core.eligibility import Evaluator
@@ -23,7 +24,6 @@ from relatum.ledger import Ledger
 from relatum.reads.standings import Standings
 from relatum.textual.failures import ExportRefused, ImportRefused
 from relatum.textual.importing import import_text
-from tests.judgments.soundness import check_rows
 from tests.support import builders
 from tests.support.builders import ADA, BOB, PARTITION, PRIVATE, START_MILLIS
 from tests.support.desk import Desk

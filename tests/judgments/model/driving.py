@@ -5,6 +5,9 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
+from crash_tests.judging import record_rules, rules
+from crash_tests.judging.book import Book
+from crash_tests.judging.rules import RelationChange
 from relatum.clock import ManualClock
 from relatum.core.candidates import Opened, Orphaned, Resumed
 from relatum.core.commands import RecordOperation, SaveRecord
@@ -26,11 +29,8 @@ from relatum.errors import Refusal
 from relatum.ledger import Ledger
 from relatum.reads.judgments import surfaced
 from relatum.writer.submission import MemorySubmission
-from tests.judgments.model import rules
-from tests.judgments.model.book import Book, Claim
 from tests.judgments.model.finding import similar
-from tests.judgments.model.rules import RelationChange
-from tests.model.words import CONFLICT, STALE
+from tests.model.words import CONFLICT
 from tests.support.builders import PARTITION
 
 Given = tuple[Author, str, Any, Any]
@@ -58,11 +58,11 @@ class Driver:
 
     def record(self, author: Author, operation: RecordOperation) -> None:
         """Any command on a record but a save."""
-        now, expected = self.now, rules.record_trouble(self.book, operation)
+        now, expected = self.now, record_rules.record_trouble(self.book, operation)
         receipt = self._submit(author, operation, expected)
         if receipt is not None:
             assert isinstance(receipt, RecordReceipt)
-            rules.change_record(self.book, operation, receipt.record_id, now)
+            record_rules.change_record(self.book, operation, receipt.record_id, now)
 
     def save(self, author: Author, operation: SaveRecord) -> None:
         """A save: its slot, what it has surfaced, and the order of that."""
@@ -70,12 +70,11 @@ class Driver:
         occupant = book.holder(record.topic_key)
         memory = (record.type or "memory") == "memory"
         expected = similar(book, record.content, record.topic_key) if memory else {}
-        stuck = occupant is not None and not (memory and occupant.type == "memory")
-        receipt = self._submit(author, operation, STALE if stuck else None)
+        receipt = self._submit(author, operation, record_rules.record_trouble(book, operation))
         if receipt is None:
             return
         assert isinstance(receipt, RecordReceipt)
-        sheet = book.sheets[receipt.record_id] = rules.sheet_of(record, receipt.record_id, now)
+        sheet = book.sheets[receipt.record_id] = record_rules.sheet_of(record, receipt.record_id, now)
         most = 5 if operation.candidates_max is None else operation.candidates_max
         with self.ledger.view() as view:
             partition = view.partition(PARTITION)
@@ -98,10 +97,7 @@ class Driver:
         if occupant is not None:
             assert brought is not None
             [part] = brought.relations
-            sheet.took_from = occupant.id
-            claim = Claim(part.relation_id, "supersedes", sheet.ref, occupant.ref, now, None, None, taken[0].id)
-            book.claims[claim.id] = claim
-            rules.close_pair(book, taken[0], claim.id, "supersedes", "agent_topic_key", author, now)
+            record_rules.take_slot(book, sheet, occupant, taken[0], part.relation_id, author)
 
     def relation(self, author: Author, operation: RelationChange) -> None:
         """A change of a relation that a verdict has made."""
@@ -197,7 +193,7 @@ class Driver:
         assert due == [one.candidate_id for one in found]
         self.book.runs[event.operation.run_id] = [(one.operation_id, one.candidate_id) for one in found]
         for one in found:
-            rules.orphan(self.book, self.book.pairs[one.candidate_id], one.operation_id, author)
+            rules.orphan(self.book.pairs[one.candidate_id], one.operation_id, author)
 
     def undo(self, author: Author, operation: Undoing) -> None:
         """An undo of a run, or of one operation."""

@@ -7,6 +7,8 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from crash_tests.judging.book import DAY, DEADLINE, RESURFACING
+from crash_tests.judging.comparing import JudgmentsCompared
 from relatum.clock import ManualClock
 from relatum.core.commands import (
     ArchiveRecord,
@@ -30,9 +32,9 @@ from relatum.core.judgments import (
 )
 from relatum.core.verdicts import KINDS, Verdict
 from relatum.ledger import Ledger
-from tests.judgments.model.book import DAY, DEADLINE, RESURFACING
-from tests.judgments.model.comparing import JudgmentsCompared
+from relatum.store.view import LedgerView
 from tests.judgments.model.driving import Driver
+from tests.judgments.model.searching import compare_searches
 from tests.support import builders
 from tests.support.builders import ADA, BOB, START_MILLIS, unknown_id
 from tests.support.stores import assert_rebuilds
@@ -305,29 +307,31 @@ class JudgingMachine(RuleBasedStateMachine):
     def everything_agrees(self) -> None:
         with self.driver.ledger.view() as view:
             assert self.driver.now == view.now_millis
-            compared = JudgmentsCompared(view, self.driver.book)
+            compared = self._compared(view)
             compared.standings()
             compared.queue(None, 50)
             compared.queue(0, 50)
             compared.annotations(50)
             compared.reviews(50)
 
+    def _compared(self, view: LedgerView) -> JudgmentsCompared:
+        return JudgmentsCompared(view.partition(builders.PARTITION), view.now_millis, self.driver.book)
+
     @rule(min_age=AGES, limit=LIMITS, text=TEXTS)
     def ask(self, min_age: int | None, limit: int, text: str) -> None:
         """Questions that are not asked every time."""
         with self.driver.ledger.view() as view:
-            compared = JudgmentsCompared(view, self.driver.book)
+            compared = self._compared(view)
             compared.queue(min_age, limit)
             compared.annotations(limit)
             compared.reviews(max(limit, 1))
-            compared.searches(self.driver.ledger, text)
+            compare_searches(self.driver.ledger, view, self.driver.book, text)
 
     def teardown(self) -> None:
         try:
             with self.driver.ledger.view() as view:
-                compared = JudgmentsCompared(view, self.driver.book)
                 for word in ("ferry", "nine ten lantern"):
-                    compared.searches(self.driver.ledger, word)
+                    compare_searches(self.driver.ledger, view, self.driver.book, word)
             assert_rebuilds(self.driver.ledger)
         finally:
             self.driver.ledger.close()

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import msgspec
 
-from relatum.core.judgment_queries import JudgmentsQuery, SearchQuery
-from relatum.ledger import Ledger
-from relatum.reads import judgments, needs_review, search, standings
+from crash_tests.judging.book import Book, Claim, Pair
+from crash_tests.violation import Violation, require_same
+from relatum.core.ids import Scope
+from relatum.core.judgment_queries import JudgmentsQuery
+from relatum.errors import Refusal
+from relatum.reads import judgments, needs_review, standings
 from relatum.reads.annotations import AnnotatedRecord
-from relatum.store.view import LedgerView
-from tests.judgments.model.book import DEADLINE, RESURFACING, Book, Claim, Pair
-from tests.judgments.model.finding import scores
-from tests.support.builders import PARTITION, SCOPE
+from relatum.store.partition import PartitionReader
 
 RANKS = ["conflicts_with", "supersedes", "superseded_by", "pending_conflict", "scoped", "compatible", "related"]
+SCOPE = Scope(project_id="any", agent_id="any", visibility="shared")
+"""What a query names; the partition is given already."""
 KINDS = {"conflicts_with": "contradicts", "related": "semantic_related"}
 
 
 class JudgmentsCompared:
-    """Asks one view everything."""
+    """Asks about one partition, as a view shows it at an instant."""
 
-    def __init__(self, view: LedgerView, book: Book) -> None:
-        self._partition = view.partition(PARTITION)
-        self._now = view.now_millis
+    def __init__(self, partition: PartitionReader, now_millis: int, book: Book) -> None:
+        self._partition = partition
+        self._now = now_millis
         self._book = book
 
     def standings(self) -> None:
@@ -39,19 +40,35 @@ class JudgmentsCompared:
                 "superseded_by": None if by is None else by.source.record_id,
                 "replaces": book.replaces(name),
             }
-            assert expected == plain(standings.Standings(self._partition).of(name)), name
+            found = plain(standings.checked_standing(self._partition, name))
+            require_same(f"the standing of record {name}", expected, found)
         for topic in {sheet.topic for sheet in book.sheets.values() if sheet.topic}:
             holder = book.holder(topic)
-            assert (holder.id if holder else None) == self._partition.topic_holder(topic)
+            require_same(
+                f"who holds {topic!r}", holder.id if holder else None, self._partition.topic_holder(topic or "")
+            )
+
+    def links(self) -> None:
+        """The kind of each link, at both ends."""
+        found = {
+            name: {other: link.kind for other, link in self._partition.links_of(name)} for name in self._book.sheets
+        }
+        expected: dict[str, dict[str, str]] = {name: {} for name in self._book.sheets}
+        for pair, kind in self._book.links.items():
+            one, other = pair
+            expected[one][other] = expected[other][one] = kind
+        require_same("the links", expected, found)
 
     def queue(self, min_age: int | None, limit: int) -> None:
         """The candidates of each status."""
         for status in (None, "pending", "judged", "orphaned"):
             asked = JudgmentsQuery(contract_version=1, scope=SCOPE, status=status, min_age_millis=min_age, limit=limit)
-            page = judgments.query(self._partition, self._now, asked, RESURFACING, DEADLINE)
-            expected = self._book.offered(status, min_age, self._now)
-            assert len(expected) == page.total
-            assert [self._shown(pair) for pair in expected[:limit]] == [plain(one) for one in page.candidates]
+            book = self._book
+            page = judgments.query(self._partition, self._now, asked, book.resurfacing, book.deadline)
+            expected = book.offered(status, min_age, self._now)
+            require_same(f"how many {status or 'offered'} candidates there are", len(expected), page.total)
+            shown = [self._shown(pair) for pair in expected[:limit]]
+            require_same(f"the {status or 'offered'} candidates", shown, [plain(one) for one in page.candidates])
 
     def _shown(self, pair: Pair) -> Any:
         marker = None if pair.marker is None else {"kind": pair.marker, "author": plain(pair.author)}
@@ -77,18 +94,20 @@ class JudgmentsCompared:
         for at in range(0, len(names), 20):
             part = tuple(names[at : at + 20])
             answers = judgments.annotated(self._partition, self._now, part, limit)
-            assert isinstance(answers, tuple)
+            if isinstance(answers, Refusal):
+                raise Violation(f"annotations were refused: {answers}")
             for name, answer in zip(part, answers, strict=True):
-                assert self._book.eligible(name) == (answer is not None)
+                require_same(f"whether record {name} is shown", self._book.eligible(name), answer is not None)
                 if answer is not None:
-                    self._annotated(name, answer, limit)
+                    self._annotated(name, answer, limit, alone=len(part) == 1)
 
-    def _annotated(self, name: str, answer: AnnotatedRecord, limit: int) -> None:
-        expected = sorted(self._mentions(name), key=lambda one: one[0])
-        assert len(expected) == answer.relations_total
-        assert [shown for _, shown in expected[:limit]] == [plain(one) for one in answer.relations]
+    def _annotated(self, name: str, answer: AnnotatedRecord, limit: int, *, alone: bool) -> None:
+        mentions = sorted(self._mentions(name, alone=alone), key=lambda one: one[0])
+        require_same(f"how much is said of record {name}", len(mentions), answer.relations_total)
+        found = [plain(one) for one in answer.relations]
+        require_same(f"what is said of record {name}", [shown for _, shown in mentions[:limit]], found)
 
-    def _mentions(self, name: str) -> list[tuple[tuple[int, int, str], Any]]:
+    def _mentions(self, name: str, *, alone: bool) -> list[tuple[tuple[int, int, str], Any]]:
         book = self._book
         found = []
         claims = [claim for claim in book.claims.values() if claim.holds and claim.verdict != "not_conflict"]
@@ -105,12 +124,12 @@ class JudgmentsCompared:
                     "direction": "outgoing" if outgoing else "incoming",
                     "target_id": other,
                     "preview": book.sheets[other].content[:120],
-                    **self._details(thing),
+                    **self._details(thing, alone=alone),
                 }
                 found.append(((RANKS.index(kind), -thing.made, thing.id), shown))
         return found
 
-    def _details(self, thing: Claim | Pair) -> dict[str, Any]:
+    def _details(self, thing: Claim | Pair, *, alone: bool) -> dict[str, Any]:
         if isinstance(thing, Pair):
             return {"candidate_id": thing.id, "status": "pending"}
         reason = self._book.said(thing)
@@ -118,7 +137,7 @@ class JudgmentsCompared:
         if thing.candidate is not None:
             details["candidate_id"] = thing.candidate
         if reason is not None:
-            details["reason"] = reason[:350] if len(self._book.sheets) > 1 else reason
+            details["reason"] = reason if alone else reason[:350]
         if thing.confidence is not None:
             details["confidence"] = thing.confidence
         return details
@@ -127,9 +146,9 @@ class JudgmentsCompared:
         """What should be looked at again."""
         queue = needs_review.needs_review(self._partition, self._now, limit)
         expected = self._book.to_review(self._now)
-        assert len(expected) == queue.total
-        assert queue.coverage.complete
-        assert len(self._book.sheets) == queue.coverage.scanned_records
+        totals = len(expected), True, len(self._book.sheets)
+        coverage = queue.coverage
+        require_same("what was to be reviewed", totals, (queue.total, coverage.complete, coverage.scanned_records))
         found = [
             (
                 one.record.record_id,
@@ -139,19 +158,7 @@ class JudgmentsCompared:
             )
             for one in queue.records
         ]
-        assert expected[:limit] == found
-
-    def searches(self, ledger: Ledger, text: str) -> None:
-        """Eligible, current records by their words, the best first."""
-        hits = ledger.judgments.search(self._partition, text)
-        asked = SearchQuery(contract_version=1, scope=SCOPE, text=text, limit=50, relations_limit=0)
-        answers = search.search(self._partition, self._now, asked, (hit.record_id for hit in hits))
-        assert isinstance(answers, tuple)
-        expected = scores(self._book, text)
-        found = [one.record.record_id for one in answers]
-        assert sorted(expected) == sorted(found)
-        ranked = [expected[name] for name in found]
-        assert all(first >= second - 1e-9 for first, second in pairwise(ranked)), ranked
+        require_same("the records to be reviewed", expected[:limit], found)
 
 
 def _seen(thing: Claim | Pair, outgoing: bool) -> str:

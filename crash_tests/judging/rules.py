@@ -1,110 +1,15 @@
-"""Which judgment commands are refused for what, and what the others do to the book: the contract, written out."""
+"""Which judgments are refused for what, and what the others do to the book: the contract, written out."""
 
 from __future__ import annotations
 
+from crash_tests.judging.book import BAD, MISSING, STALE, Book, Claim, Pair
 from relatum.core.candidates import Opened
-from relatum.core.commands import (
-    ArchiveRecord,
-    CreateRecord,
-    DeleteRecord,
-    PinRecord,
-    RecordOperation,
-    RestoreRelation,
-    RetireRelation,
-    ReviewRecord,
-    ReviewRelation,
-    ReviseRecord,
-    UnarchiveRecord,
-    UnpinRecord,
-)
+from relatum.core.commands import RestoreRelation, RetireRelation, ReviewRelation
 from relatum.core.ids import Author, Ref
 from relatum.core.judgments import Comparison, Confirming, Judgment, Submitting, Undoing
-from relatum.core.records import RecordInput
-from tests.judgments.model.book import Book, Claim, Pair, Sheet
-from tests.model.words import BAD, MISSING, STALE
 
 UNKNOWN = "candidate_not_found"
-ChangeOfRecord = ReviseRecord | DeleteRecord | ReviewRecord | ArchiveRecord | UnarchiveRecord | PinRecord | UnpinRecord
 RelationChange = RetireRelation | RestoreRelation | ReviewRelation
-
-
-# Records
-
-
-def record_trouble(book: Book, operation: RecordOperation) -> str | None:
-    """Why a command on a record is refused, or None; saves have a rule of their own."""
-    if isinstance(operation, CreateRecord):
-        return STALE if book.holder(operation.record.topic_key) else None
-    assert isinstance(operation, ChangeOfRecord)
-    sheet = book.sheets.get(operation.record_id)
-    if sheet is None:
-        return MISSING
-    if sheet.revision != operation.expected_revision:
-        return STALE
-    return MISSING if sheet.deleted else _change_trouble(book, sheet, operation)
-
-
-def _change_trouble(book: Book, sheet: Sheet, operation: ChangeOfRecord) -> str | None:
-    match operation:
-        case ReviseRecord(record=record):
-            holder = book.holder(record.topic_key) if book.fit(sheet.id) else None
-            return STALE if holder not in (None, sheet) else None
-        case ArchiveRecord():
-            return BAD if sheet.archived else None
-        case UnarchiveRecord():
-            comes_back = book.superseder(sheet.id) is None
-            taken = comes_back and book.finds_its_slot_taken(sheet.id)
-            return BAD if not sheet.archived else STALE if taken else None
-        case PinRecord():
-            return BAD if sheet.pinned or sum(one.pinned for one in book.sheets.values()) >= 20 else None
-        case UnpinRecord():
-            return None if sheet.pinned else BAD
-        case _:
-            return None
-
-
-def change_record(book: Book, operation: RecordOperation, record_id: str, now: int) -> None:
-    """Writes down a command on a record that was accepted; a save has more to it."""
-    if isinstance(operation, CreateRecord):
-        book.sheets[record_id] = sheet_of(operation.record, record_id, now)
-        return
-    sheet = book.sheets[record_id]
-    match operation:
-        case ReviseRecord(record=record):
-            sheet.type, sheet.content, sheet.title = record.type or "memory", record.content, record.title
-            sheet.topic, sheet.category = record.topic_key, record.category
-            sheet.revision, sheet.rejected = sheet.revision + 1, False
-        case DeleteRecord():
-            sheet.content, sheet.title, sheet.topic, sheet.category = "", None, None, None
-            sheet.revision, sheet.deleted, sheet.pinned = sheet.revision + 1, True, False
-        case ReviewRecord(disposition=disposition):
-            sheet.revision, sheet.rejected = sheet.revision + 1, disposition == "rejected"
-        case ArchiveRecord() | UnarchiveRecord():
-            sheet.archived = isinstance(operation, ArchiveRecord)
-        case PinRecord() | UnpinRecord():
-            sheet.pinned = isinstance(operation, PinRecord)
-        case _:
-            raise NotImplementedError
-
-
-def sheet_of(record: RecordInput, record_id: str, now: int) -> Sheet:
-    """A new record."""
-    return Sheet(
-        id=record_id,
-        type=record.type or "memory",
-        content=record.content,
-        title=record.title,
-        topic=record.topic_key,
-        category=record.category,
-        made=now,
-    )
-
-
-def open_pair(book: Book, opened: Opened, now: int) -> Pair:
-    """A candidate that somebody has surfaced, with the id that it was given."""
-    made = Pair(opened.candidate_id, opened.source, opened.target, opened.channel, opened.similarity, now, now)
-    book.pairs[made.id] = made
-    return made
 
 
 # Verdicts
@@ -198,6 +103,7 @@ def _lasts(book: Book, ends: tuple[str, str]) -> bool:
 
 
 def retire_claim(claim: Claim) -> None:
+    """Another verdict has come in the place of a claim."""
     claim.interrupted |= claim.holds
     claim.retired, claim.revision = True, claim.revision + 1
 
@@ -260,6 +166,13 @@ def change_relation(book: Book, operation: RelationChange) -> None:
 # Pairs, sweeps, confirmations
 
 
+def open_pair(book: Book, opened: Opened, now: int) -> Pair:
+    """A candidate that somebody has surfaced, with the id that it was given."""
+    made = Pair(opened.candidate_id, opened.source, opened.target, opened.channel, opened.similarity, now, now)
+    book.pairs[made.id] = made
+    return made
+
+
 def submission_trouble(book: Book, given: Submitting) -> str | None:
     """Why pairs are refused, all of them."""
     if any(one.source == one.target for one in given.candidates):
@@ -275,7 +188,7 @@ def submission_trouble(book: Book, given: Submitting) -> str | None:
     return None
 
 
-def orphan(book: Book, pair: Pair, operation_id: str, author: Author | None) -> None:
+def orphan(pair: Pair, operation_id: str, author: Author | None) -> None:
     """A sweep meets a candidate."""
     pair.status, pair.marker, pair.author, pair.operation = "orphaned", "sweep", author, operation_id
 

@@ -12,6 +12,10 @@ from typing import Literal
 
 from relatum.core.ids import Author, Ref
 
+BAD = "invalid_request"
+MISSING = "record_not_found"
+STALE = "revision_conflict"
+"""The codes with which commands are refused."""
 DAY = 24 * 60 * 60 * 1000
 RESURFACING = DAY
 DEADLINE = 14 * DAY
@@ -36,15 +40,19 @@ class Sheet:
     pinned: bool = False
     affirmed: int | None = None
     refuted: int | None = None
+    stale_since: set[str] = field(default_factory=set)
+    """The later records that make this one out of date."""
     took_from: str | None = None
     """The earlier version of the topic, whose slot a save took for this record."""
 
     @property
     def ref(self) -> Ref:
+        """The record at its revision."""
         return Ref(record_id=self.id, revision=self.revision)
 
     @property
     def words(self) -> list[str]:
+        """What it can be found by."""
         return [*(self.title or "").split(), *self.content.split()]
 
 
@@ -68,10 +76,12 @@ class Claim:
 
     @property
     def holds(self) -> bool:
+        """Whether it counts."""
         return not self.retired and not self.rejected
 
     @property
     def ends(self) -> tuple[str, str]:
+        """Source and target."""
         return self.source.record_id, self.target.record_id
 
 
@@ -98,6 +108,7 @@ class Pair:
 
     @property
     def ends(self) -> tuple[str, str]:
+        """Source and target."""
         return self.source.record_id, self.target.record_id
 
 
@@ -111,8 +122,14 @@ class Book:
     runs: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     """By the id of a sweep's run: its operations, each with its candidate."""
 
+    links: dict[frozenset[str], str] = field(default_factory=dict)
+    """By the pair, what kind of link it has."""
+
     latest: int = 0
     """When the last command was committed."""
+
+    resurfacing: int = RESURFACING
+    deadline: int = DEADLINE
 
     # Standing
 
@@ -127,6 +144,7 @@ class Book:
         return found[0] if found else None
 
     def state(self, record_id: str) -> str:
+        """The standing of a record in a word."""
         if self.superseder(record_id) is not None:
             return "superseded"
         return "archived" if self.sheets[record_id].archived else "current"
@@ -194,11 +212,12 @@ class Book:
 
     def overdue(self, now: int) -> list[Pair]:
         """What a sweep orphans now."""
-        return [pair for pair in self.oldest("pending") if now - pair.since > DEADLINE][:50]
+        return [pair for pair in self.oldest("pending") if now - pair.since > self.deadline][:50]
 
     # What readers see
 
     def eligible(self, record_id: str) -> bool:
+        """Whether a reader is given a record."""
         sheet = self.sheets[record_id]
         return not sheet.deleted and not sheet.rejected
 
@@ -209,7 +228,7 @@ class Book:
         return [
             pair
             for pair in self.oldest("pending")
-            if (RESURFACING if min_age is None else min_age) <= now - pair.since <= DEADLINE
+            if (self.resurfacing if min_age is None else min_age) <= now - pair.since <= self.deadline
             and all(self.fit(end) for end in pair.ends)
         ]
 
