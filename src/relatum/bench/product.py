@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from asyncio import AbstractEventLoop
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import msgspec
@@ -27,6 +29,10 @@ class LedgerClient:
         stage, ledger = self._stage, self._ledger
         outcomes = ledger.submit_all([stage.submission(ledger, command) for command in commands])
         return [msgspec.json.encode(receipt_of(outcome)) for outcome in outcomes]
+
+    def in_turns_with(self, loop: AbstractEventLoop) -> AbstractContextManager[None]:
+        """Within it the writer shares the thread of the loop, as it does in the server."""
+        return self._ledger.in_turns_with(loop)
 
     async def commit_async(self, commands: Sequence[bytes]) -> list[bytes]:
         """The same on an event loop, which is how the server calls the ledger."""

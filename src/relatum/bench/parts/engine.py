@@ -90,6 +90,7 @@ async def _tasks_rate(client: LedgerClient, commands: Sequence[bytes], clients: 
         for command in share:
             await client.commit_async([command])
 
-    started = perf_counter()
-    await asyncio.gather(*(commit_each(commands[number::clients]) for number in range(clients)))
-    return len(commands) / (perf_counter() - started)
+    with client.in_turns_with(asyncio.get_running_loop()):
+        started = perf_counter()
+        await asyncio.gather(*(commit_each(commands[number::clients]) for number in range(clients)))
+        return len(commands) / (perf_counter() - started)
