@@ -69,7 +69,7 @@ class Crew(Generic[TaskT, ResultT]):
             worker, task, _ = self._busy.pop(connection)
             try:
                 result = connection.recv()
-            except EOFError as ended:
+            except (EOFError, ConnectionResetError) as ended:
                 raise RuntimeError(f"a worker died of {task}") from ended
             self._idle.append(worker)
             if isinstance(result, Failed):
