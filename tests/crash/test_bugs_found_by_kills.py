@@ -35,6 +35,8 @@ CASES: dict[str, tuple[Case, str]] = {
     "missing-revision": (AT_WORK, DAMAGED),
     "topic-slot-kept": (AT_WORK, "do not hold"),
     "payload-kept": (AT_WORK, "do not hold: .* a payload is left"),
+    "missing-candidate": (AT_WORK, f"{DAMAGED}|do not hold"),
+    "missing-judgment-receipt": (AT_WORK, f"{DAMAGED}|do not hold|expected|internal_error"),
     "wrong-overlay-read": (AT_WORK, DAMAGED),
 }
 """Where each shows, and as what."""
