@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from crash_tests.badges import Badges
 from crash_tests.consumers.consumer import Consumer
 from crash_tests.consumers.heard import Heard
 from crash_tests.history import STREAMS, Account, Command, Desk, History, Json, Owner, Stream
+from crash_tests.inspection.claims import Claim
 from crash_tests.operations import Sight
 from crash_tests.sending import REFUSALS
+from crash_tests.tending.tended import Tended
 from relatum.core.ids import Partition
 
 CONSUMER_IDS = ("pager", "follower")
@@ -36,7 +39,13 @@ class Ground:
 
     def __post_init__(self) -> None:
         owners = [Owner(desk, stream, name) for name in CONSUMER_IDS for desk in self.desks for stream in STREAMS]
+        self.tended = Tended(self.accounts[0])
         self._consumers = {owner: Consumer(owner, self.heard(owner.desk, owner.stream)) for owner in owners}
+
+    def claims(self) -> Iterator[Claim]:
+        """What a store must agree with, key by key."""
+        yield from self.history.claims()
+        yield from self.tended.claims()
 
     def sight(self, desk: Desk) -> Sight:
         """What is known of a desk's partition."""

@@ -7,7 +7,8 @@
     compare      every record and relation that is there is one that the model has, and the other way round;
                  graphs around some records are what the model's relations make of them; the change streams tell every
                  accepted command once, from where they were left before the kill, by pages and by resumed streams;
-                 checkpoints and throw-away credentials are as they were acknowledged
+                 checkpoints and throw-away credentials are as they were acknowledged; what was saved, judged, linked
+                 and changed beside a record in the scope that is tended is answered as it was
 
 What always holds: nothing here looks at anything but answers.
 """
@@ -24,6 +25,7 @@ from crash_tests.ground import Ground
 from crash_tests.history import Command, Desk, Json
 from crash_tests.progress import Progress
 from crash_tests.registry import Registry
+from crash_tests.tending.witness import look
 from crash_tests.timeline import Timeline
 from crash_tests.violation import require, require_same
 from crash_tests.witness import Witness
@@ -99,6 +101,10 @@ class Oracle:
             verdict.resumed = check_resumption(witness, ground.consumers(), self._random)
             verdict.saved = self._progress.check(witness, self._random)
             accounts = {account.credential_id for account in ground.accounts}
+            looked = look(ground.tended, port, self._random)
+            verdict.present += looked.present
+            verdict.absent += looked.absent
+            verdict.replayed += looked.replayed
             verdict.badges = ground.badges.check(registry, self._random, accounts)
         ground.observed.clear()
         self._mark = ground.history.mark()

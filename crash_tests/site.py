@@ -40,6 +40,8 @@ NOTICED = (
     "missing-revision",
     "topic-slot-kept",
     "payload-kept",
+    "missing-candidate",
+    "missing-judgment-receipt",
     "replay-by-key-alone",
     "replay-forgotten",
 )
@@ -124,7 +126,7 @@ class Site:
         """Judge every row of a copy, in a process of its own, while nobody serves the store."""
         copy, claims = self.store.with_suffix(".copy"), self.store.with_suffix(".claims")
         shutil.copytree(self.store, copy)
-        write_claims(claims, self.ground.history.claims())
+        write_claims(claims, self.ground.claims())
         told = self.log.with_suffix(".inspection")
         status, output = run(told, module("crash_tests.inspection", copy, claims), INSPECTION_SECONDS_MAX)
         if status != 0:

@@ -1,4 +1,4 @@
-"""Clients, consumers and a clerk at work at once, each in a thread, until the server goes or they are called off."""
+"""Everybody who is at work on a server at once, each in a thread, until the server goes or they are called off."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from crash_tests.consumers.page_reader import PageReader
 from crash_tests.dice import Place, seeded
 from crash_tests.ground import Ground
 from crash_tests.server import Server
+from crash_tests.tending.tender import Tender
 from crash_tests.violation import require
 from crash_tests.wire import ANSWER_SECONDS_MAX
 from crash_tests.worker import Worker
 
 ACCEPTED_PER_CLERK = 8
+ACCEPTED_PER_TENDER = 2
 CLERK_SECONDS_MAX = 60.0
 
 Happening = Literal["accepted", "saving", "following", "broken"]
@@ -42,7 +44,9 @@ class Workload:
             for number in range(clients)
         ]
         workers += [self._consumer(number, consumers, place) for number in range(consumers)]
-        workers.append(Clerk(ground, server, seeded(*place, "clerk"), self._pace))
+        workers.append(Clerk(ground, server, seeded(*place, "clerk"), partial(self._pace, ACCEPTED_PER_CLERK)))
+        name = "-".join(map(str, (*place, "tender")))
+        workers.append(Tender(ground.tended, server, name, partial(self._pace, ACCEPTED_PER_TENDER)))
         self._threads = [Thread(target=self._run, args=(worker,), daemon=True) for worker in workers]
         for thread in self._threads:
             thread.start()
@@ -94,10 +98,10 @@ class Workload:
             self._counts[happening] += 1
             self._condition.notify_all()
 
-    def _pace(self) -> bool:
+    def _pace(self, more: int) -> bool:
         """Waits for some more acknowledgements; whether the work goes on."""
         with self._condition:
-            goal = self._counts["accepted"] + ACCEPTED_PER_CLERK
+            goal = self._counts["accepted"] + more
             self._condition.wait_for(
                 lambda: self._counts["accepted"] >= goal or self._over or self._failure, CLERK_SECONDS_MAX
             )

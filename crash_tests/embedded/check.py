@@ -117,7 +117,7 @@ def _rows(database: Database) -> StoredRows:
 def _judge(stored: StoredRows, acknowledged: Acknowledged) -> int:
     """Every row; how many there are. A store in which nothing was ever accepted has no position yet."""
     claims = list(acknowledged.claims())
-    if set(stored.rows) == {keys.FORMAT} and all(claim.receipt is None for claim in claims):
+    if set(stored.rows) == {keys.FORMAT} and not any(claim.settled for claim in claims):
         return len(stored.rows)
     return inspect(stored.rows, claims).rows
 

@@ -22,6 +22,7 @@ from relatum.core.events import (
     RelationEvent,
 )
 from relatum.core.parts import receipt_family
+from relatum.judging import SYSTEM
 from relatum.store import rows
 from relatum.store.keys import Table
 
@@ -110,15 +111,16 @@ def _check_receipt(partition: StoredPartition, sequence: int, receipt: AnyReceip
 
 
 def _matches_claim(partition: StoredPartition, answer: Answer, claims: Claims) -> bool:
+    if answer.subject_id == SYSTEM.subject_id:
+        return False  # the timer's sweep, of which nobody is told
     name = f"{partition.name}: the {answer.family} command {answer.idempotency_key!r} of {answer.subject_id!r}"
     claim = claims.pop((partition.partition, answer.family, answer.subject_id, answer.idempotency_key), None)
     if claim is None:
         raise Violation(f"{name} is stored, and was refused or never sent")
-    if claim.receipt is None:
-        return False
-    told = claim.acknowledged()
-    require(told == answer.receipt, f"{name} is stored with another receipt than was acknowledged")
-    return True
+    if claim.receipt is not None:
+        told = claim.acknowledged()
+        require(told == answer.receipt, f"{name} is stored with another receipt than was acknowledged")
+    return claim.settled
 
 
 def check_revisions(partition: StoredPartition, current: Table, by_revision: Table) -> int:

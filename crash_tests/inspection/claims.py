@@ -39,6 +39,13 @@ class Claim(Struct, frozen=True, kw_only=True):
     subject_id: str
     idempotency_key: str
     receipt: str | None = None
+    told: bool = False
+    """Whether it was acknowledged, be it in other words than a receipt."""
+
+    @property
+    def settled(self) -> bool:
+        """Whether it must be stored."""
+        return self.told or self.receipt is not None
 
     @property
     def key(self) -> Key:

@@ -44,7 +44,7 @@ def inspect(found: Rows, claims: Iterable[Claim]) -> Findings:
 
 def _inspect(stored: StoredRows, claims: Claims) -> Findings:
     partitions = list(stored.partitions())
-    unresolved = sum(claim.receipt is None for claim in claims.values())
+    unresolved = sum(not claim.settled for claim in claims.values())
     events: list[Event] = []
     acknowledged = 0
     for partition in partitions:
@@ -52,7 +52,7 @@ def _inspect(stored: StoredRows, claims: Claims) -> Findings:
         acknowledged += check_receipts(partition, own, claims)
         _check_partition(partition, own)
         events += own
-    lost = [claim for claim in claims.values() if claim.receipt is not None]
+    lost = [claim for claim in claims.values() if claim.settled]
     if lost:
         raise Violation(
             f"{len(lost)} acknowledged commands are not stored, the {lost[0].family} command "

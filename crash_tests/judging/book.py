@@ -155,8 +155,8 @@ class Book:
 
     def replaces(self, record_id: str) -> list[str]:
         """What a record has superseded, in the order of creation."""
-        by = {name: self.superseder(name) for name in self.sheets}
-        return sorted(name for name, claim in by.items() if claim and claim.source.record_id == record_id)
+        superseding = (one for one in self.claims.values() if one.holds and one.verdict == "supersedes")
+        return sorted(one.target.record_id for one in superseding if one.source.record_id == record_id)
 
     def holder(self, topic: str | None) -> Sheet | None:
         """Who holds a topic slot; there must never be two."""

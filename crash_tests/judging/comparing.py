@@ -88,9 +88,9 @@ class JudgmentsCompared:
             "judged_at_millis": pair.judged,
         }
 
-    def annotations(self, limit: int) -> None:
-        """What judgments say of each record, from its own point of view."""
-        names = list(self._book.sheets)
+    def annotations(self, limit: int, names: list[str] | None = None) -> None:
+        """What judgments say of each record, or of those that are named, from its own point of view."""
+        names = list(self._book.sheets) if names is None else names
         for at in range(0, len(names), 20):
             part = tuple(names[at : at + 20])
             answers = judgments.annotated(self._partition, self._now, part, limit)

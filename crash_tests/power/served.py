@@ -96,7 +96,7 @@ def _cut(server: Server, disk: Disk) -> None:
 
 def _inspect(site: Site, log: Path) -> int:
     """Every row of the closed store, in a process of its own; how many there are."""
-    claims = list(site.ground.history.claims())
+    claims = list(site.ground.claims())
     with Forked(lambda output: _tell_rows(site.store, claims, output), log, LIFE_SECONDS_MAX) as child:
         said = child.finish().decode()
     require(said.isdigit(), f"the stored rows do not hold: {said}{child.log_tail()}")

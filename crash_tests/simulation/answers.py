@@ -36,6 +36,7 @@ from relatum.store.view import LedgerView
 _PAGE_LIMITS = (3, 40)
 _OBJECTS_READ = 3
 _GRAPHS_READ = 1
+_RECORDS_ANNOTATED = 6
 
 
 def as_json(answer: object) -> Json:
@@ -129,7 +130,7 @@ class Answers:
         compared.standings()
         compared.links()
         compared.queue(0, QUEUE_LIMIT_MAX)
-        compared.annotations(ANNOTATIONS_MAX)
+        compared.annotations(ANNOTATIONS_MAX, self._sample(self._model.records, _RECORDS_ANNOTATED))
 
     def _some_judgments(self) -> None:
         compared = self._compared()

@@ -23,17 +23,18 @@ from relatum.core.links import LinkOperation
 from relatum.core.parts import receipt_of
 from relatum.core.streams import Stream as StreamName
 
-_OPERATIONS: Final[dict[str, Any]] = {
-    "record": RecordOperation,
-    "relation": RelationOperation,
-    "link": LinkOperation,
-    "judgment": JudgmentOperation,
+_ENCODER: Final = msgspec.json.Encoder()
+_DECODERS: Final[dict[str, msgspec.json.Decoder[Any]]] = {
+    "record": msgspec.json.Decoder(RecordOperation),
+    "relation": msgspec.json.Decoder(RelationOperation),
+    "link": msgspec.json.Decoder(LinkOperation),
+    "judgment": msgspec.json.Decoder(JudgmentOperation),
 }
 
 
 def operation_of(command: Command) -> CommandOperation:
     """What a command asks for, as the ledger takes it."""
-    operation: CommandOperation = msgspec.convert(command.operation, _OPERATIONS[command.family])
+    operation: CommandOperation = _DECODERS[command.family].decode(_ENCODER.encode(command.operation))
     return operation
 
 

@@ -32,6 +32,8 @@ CASES: dict[str, Case] = {
     "missing-revision": AT_WORK,
     "topic-slot-kept": AT_WORK,
     "payload-kept": AT_WORK,
+    "missing-candidate": AT_WORK,
+    "missing-judgment-receipt": AT_WORK,
     "wrong-overlay-read": AT_WORK,
 }
 """Where each shows."""

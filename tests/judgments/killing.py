@@ -23,10 +23,10 @@ from typing import Any
 import httpx
 
 from crash_tests.inspection.soundness import Counts, check_store
+from crash_tests.tending.requests import SCOPE, Ideas, Known, Request, lasting
 from relatum.limits import DAY_MILLIS
 from tests.http.client import CREDENTIALS
 from tests.http.serving import Server, initialise
-from tests.judgments.workload import SCOPE, Known, Request, Worker, lasting
 from tests.support.polling import WAIT_SECONDS
 
 WORKERS = 4
@@ -122,7 +122,7 @@ class Campaign:
 
         def work(place: int) -> None:
             nonlocal come
-            worker = Worker(self.known, f"{self._seed}/{number}/{place}")
+            worker = Ideas(self.known, f"{self._seed}/{number}/{place}")
             with httpx.Client(base_url=server.url, timeout=WAIT_SECONDS) as client:
                 while True:
                     request = worker.next()
@@ -168,7 +168,7 @@ def run(kills: int, seed: int, directory: Path, tell: Callable[[str], object] = 
 
 def _answers(seed: int, number: int) -> int:
     """After how many answers a round ends."""
-    return Worker(Known(), f"{seed}/{number}").dice.randint(1, ANSWERS_MAX)
+    return Ideas(Known(), f"{seed}/{number}").dice.randint(1, ANSWERS_MAX)
 
 
 def _made(directory: Path) -> Path:

@@ -1,23 +1,27 @@
-"""What the clients of the kill campaign ask for, drawn from dice under a seed, and what of an answer must last."""
+"""What those ask for who save, judge, link and change standings, drawn by dice, and what of an answer must last."""
 
 from __future__ import annotations
 
-import random  # noqa: TID251 - a seed gives the same commands again
 from dataclasses import dataclass, field
 from itertools import count
+from random import Random
 from threading import Lock
 from typing import Any, NamedTuple
 
-from tests.http.client import ABSENT, RECORDS, RELATIONS
-from tests.judgments.over_http.calling import JUDGMENTS
+from crash_tests.history import Family, Json
+from crash_tests.operations import UNKNOWN_ID
 
-Json = dict[str, Any]
-
+RECORDS = "/api/v1/memory/records"
+RELATIONS = "/api/v1/memory/relations"
+JUDGMENTS = "/api/v1/memory/judgments"
+LINKS = "/api/v1/memory/links"
 SCOPE: Json = {"project_id": "atlas", "agent_id": "scout", "visibility": "shared"}
 VERDICTS = ("supersedes", "supersedes", "conflicts_with", "related", "compatible", "scoped", "not_conflict")
 WORDS = ["ferry", "harbour", "north", "south", "leaves", "arrives", "nine", "ten", "noon", "never", "bridge", "lantern"]
 TOPICS = ("ferry", "harbour", "bridge")
 REMEMBERED = 200
+FAMILIES: dict[str, Family] = {"save": "record", "stand": "record", "change": "relation", "link": "link"}
+"""By kind; all others are judgments."""
 
 
 class Request(NamedTuple):
@@ -26,6 +30,16 @@ class Request(NamedTuple):
     kind: str
     path: str
     body: Json
+
+    @property
+    def key(self) -> str:
+        """Its idempotency key."""
+        return str(self.body["idempotency_key"])
+
+    @property
+    def family(self) -> Family:
+        """Among which keys its own is looked up."""
+        return FAMILIES.get(self.kind, "judgment")
 
 
 def lasting(request: Request, answer: Json) -> Any:
@@ -76,17 +90,17 @@ class Known:
         with self._lock:
             return ids[-REMEMBERED:]
 
-    def relation(self, dice: random.Random) -> tuple[str, int] | None:
+    def relation(self, dice: Random) -> tuple[str, int] | None:
         """A relation that a verdict has made, at the newest revision that somebody was told."""
         with self._lock:
             return dice.choice(list(self.relations.items())) if self.relations else None
 
 
-class Worker:
+class Ideas:
     """Draws the commands of one client."""
 
     def __init__(self, known: Known, name: str) -> None:
-        self.dice = random.Random(name)
+        self.dice = Random(name)
         self._known = known
         self._name = name
         self._numbers = count(1)
@@ -99,7 +113,8 @@ class Worker:
             self._undo: 1,
             self._confirm: 1,
             self._change: 2,
-            self._stand: 1,
+            self._stand: 2,
+            self._link: 2,
         }
 
     def next(self) -> Request:
@@ -120,7 +135,7 @@ class Worker:
 
     def _batch(self) -> tuple[str, str, Json]:
         known = self._known.recent(self._known.candidates)
-        chosen = [*self.dice.sample(known, min(len(known), self.dice.randint(1, 18))), ABSENT]
+        chosen = [*self.dice.sample(known, min(len(known), self.dice.randint(1, 18))), UNKNOWN_ID]
         self.dice.shuffle(chosen)
         judgments = [
             {"candidate_id": one, "relation": self.dice.choice(VERDICTS), "reason": f"because of {number}"}
@@ -144,7 +159,7 @@ class Worker:
 
     def _undo(self) -> tuple[str, str, Json]:
         known = self._known.recent(self._known.undoable)
-        return "undo", f"{JUDGMENTS}/undo", self.dice.choice(known) if known else {"run_id": ABSENT}
+        return "undo", f"{JUDGMENTS}/undo", self.dice.choice(known) if known else {"run_id": UNKNOWN_ID}
 
     def _confirm(self) -> tuple[str, str, Json]:
         given = [
@@ -167,6 +182,11 @@ class Worker:
         kind = self.dice.choice(("archive", "unarchive", "pin", "unpin", "delete"))
         operation = {"type": kind, "record_id": self._two()[0], "expected_revision": 1}
         return "stand", f"{RECORDS}/commands", {"operation": operation}
+
+    def _link(self) -> tuple[str, str, Json]:
+        source, target = self._two()
+        kind = {"type": "link", "kind": "related"} if self.dice.random() < 0.7 else {"type": "unlink"}
+        return "link", f"{LINKS}/commands", {"operation": {**kind, "source_id": source, "target_id": target}}
 
     def _two(self) -> list[str]:
         found: list[str] = self.dice.sample(self._known.recent(self._known.records), 2)
