@@ -164,6 +164,12 @@ def describe_exception(error: BaseException) -> dict[str, Scalar]:
     return {"error_type": type(error).__qualname__, "error_trace": " > ".join(places)}
 
 
+def fault_of(error: BaseException) -> str:
+    """`error` in a few words, without its text: its type, and where it was raised."""
+    told = describe_exception(error)
+    return f"{told['error_type']} at {str(told['error_trace']).rpartition(' > ')[2]}"
+
+
 def _shown(name: str, value: Scalar) -> Scalar:
     if any(word in name.lower() for word in _PRIVATE):
         return _WITHHELD
