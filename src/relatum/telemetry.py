@@ -106,6 +106,7 @@ class Metrics:
         self.scrub_progress = gauge("relatum_scrub_progress", "How much of its present pass is done, from 0 to 1.")
         self.scrub_passes = counter("relatum_scrub_passes_total", "Passes of the scrub over the whole store.")
         self.scrub_findings = counter("relatum_scrub_findings_total", "Findings of all passes of the scrub.")
+        self.scrub_failures = counter("relatum_scrub_failures_total", "Passes that a failure cut short.")
         self.scrub_ended = gauge("relatum_scrub_end_timestamp_seconds", "When the last pass ended; 0 before the first.")
         ProcessCollector(registry=registry)  # memory, processor time, open files: under the names that everybody uses
 

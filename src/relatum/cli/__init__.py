@@ -29,7 +29,7 @@ from relatum.process import hide_memory
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, message="relatum %(version)s")
-@click.option("--debug", is_flag=True, help="Print a traceback where relatum itself fails; it may quote what is stored.")
+@click.option("--debug", is_flag=True, help="Print a traceback where relatum itself fails; it may quote stored text.")
 def main(debug: bool) -> None:
     """relatum: an event-sourced relation ledger for the memory of AI agents.
 

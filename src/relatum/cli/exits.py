@@ -42,7 +42,7 @@ class ProgramFault(click.ClickException):
 
 
 class Commands(click.Group):
-    """A group in which a fault of the program is told in one line, below a traceback if its parameter `debug` is set."""
+    """A group in which a fault of the program is told in one line, below a traceback if its option `debug` is set."""
 
     def invoke(self, ctx: click.Context) -> object:
         """Runs the command that was given."""
