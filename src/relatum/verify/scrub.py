@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import ldexp
 from threading import Event, Thread
 from time import monotonic
 from typing import Final, NamedTuple
@@ -49,8 +50,7 @@ class Pace(NamedTuple):
 
     def retry_after(self, failures: int) -> float:
         """Seconds until the next try, after so many failures on end."""
-        doubled = min(failures - 1, _DOUBLED_MAX)
-        return min(self.retry_seconds * 2**doubled, self.retry_seconds_max)
+        return min(ldexp(self.retry_seconds, min(failures - 1, _DOUBLED_MAX)), self.retry_seconds_max)
 
 
 @contextmanager
