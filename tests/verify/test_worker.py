@@ -13,8 +13,8 @@ from relatum.verify.messages import Failed, read_answer, write_task
 from relatum.verify.tasks import WholePartitions
 
 
-def answer_of(directory: Path) -> str:
-    """The message of a helper that fails at its first task."""
+def answer_of(directory: Path) -> Failed:
+    """What a helper says that fails at its first task."""
     tasks, answers = BytesIO(), BytesIO()
     write_task(tasks, WholePartitions(()))
     tasks.seek(0)
@@ -23,11 +23,13 @@ def answer_of(directory: Path) -> str:
     answer = read_answer(answers)
     assert isinstance(answer, Failed)
     assert read_answer(answers) is None
-    return answer.message
+    return answer
 
 
 def test_a_store_that_can_not_be_opened_is_an_answer(tmp_path: Path) -> None:
-    assert "there is no store in" in answer_of(tmp_path / "nowhere")
+    answer = answer_of(tmp_path / "nowhere")
+    assert "there is no store in" in answer.message
+    assert not answer.fault
 
 
 def test_a_fault_of_the_program_is_an_answer_without_what_is_stored(
@@ -37,6 +39,7 @@ def test_a_fault_of_the_program_is_an_answer_without_what_is_stored(
         raise KeyError("what a client wrote")
 
     monkeypatch.setattr(worker, "done", faulty)
-    message = answer_of(store / "engine")
-    assert message.startswith("a fault in relatum itself: KeyError at tests/verify/test_worker.py:")
-    assert "what a client wrote" not in message
+    answer = answer_of(store / "engine")
+    assert answer.message.startswith("KeyError at tests/verify/test_worker.py:")
+    assert "what a client wrote" not in answer.message
+    assert answer.fault

@@ -20,12 +20,19 @@ from types import TracebackType
 from typing import Final, Self
 
 from relatum.entropy import SystemEntropy
-from relatum.errors import StorageFailure
+from relatum.errors import Failure, StorageFailure
 from relatum.verify.messages import Failed, read_answer, write_task
 from relatum.verify.tasks import Result, Task
 
 _END_SECONDS_MAX: Final = 10.0
 _SEED_BYTES: Final = 4
+
+
+class HelperFault(Failure):
+    """The program itself is wrong somewhere; nothing is known about the store."""
+
+    def __init__(self, fault: str) -> None:
+        super().__init__(f"a fault in relatum itself: {fault}; relatum --debug verify --jobs 1 prints a traceback")
 
 
 class _Helper:
@@ -49,7 +56,7 @@ class _Helper:
         if answer is None:
             raise StorageFailure("a helper of the verification ended early")
         if isinstance(answer, Failed):
-            raise StorageFailure(answer.message)
+            raise HelperFault(answer.message) if answer.fault else StorageFailure(answer.message)
         return answer.result
 
     def kill(self) -> None:
@@ -84,7 +91,7 @@ class Helpers:
             raise StorageFailure("the helpers of the verification can't be started") from error
 
     def submit(self, task: Task) -> Future[Result]:
-        """Has a task done by whoever is idle first. The future raises StorageFailure where that fails."""
+        """Has a task done by who is idle first. Where that fails, the future raises StorageFailure or HelperFault."""
         return self._threads.submit(self._ask, task)
 
     def __enter__(self) -> Self:

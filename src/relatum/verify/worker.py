@@ -27,7 +27,7 @@ def work(directory: Path, tasks: IO[bytes], answers: IO[bytes]) -> None:
     except Failure as failure:
         write_answer(answers, Failed(str(failure)))
     except Exception as error:  # noqa: BLE001 - whoever waits for the answer tells it, in one line
-        write_answer(answers, Failed(f"a fault in relatum itself: {fault_of(error)}"))
+        write_answer(answers, Failed(fault_of(error), fault=True))
 
 
 if __name__ == "__main__":
