@@ -106,6 +106,7 @@ class Metrics:
         self.scrub_progress = gauge("relatum_scrub_progress", "How much of its present pass is done, from 0 to 1.")
         self.scrub_passes = counter("relatum_scrub_passes_total", "Passes of the scrub over the whole store.")
         self.scrub_findings = counter("relatum_scrub_findings_total", "Findings of all passes of the scrub.")
+        self.scrub_failures = counter("relatum_scrub_failures_total", "Passes that a failure cut short.")
         self.scrub_ended = gauge("relatum_scrub_end_timestamp_seconds", "When the last pass ended; 0 before the first.")
         ProcessCollector(registry=registry)  # memory, processor time, open files: under the names that everybody uses
 
@@ -162,6 +163,12 @@ def describe_exception(error: BaseException) -> dict[str, Scalar]:
     frames = traceback.extract_tb(error.__traceback__)[-_FRAMES_MAX:]
     places = (f"{'/'.join(PurePath(frame.filename).parts[-3:])}:{frame.lineno} {frame.name}" for frame in frames)
     return {"error_type": type(error).__qualname__, "error_trace": " > ".join(places)}
+
+
+def fault_of(error: BaseException) -> str:
+    """`error` in a few words, without its text: its type, and where it was raised."""
+    told = describe_exception(error)
+    return f"{told['error_type']} at {str(told['error_trace']).rpartition(' > ')[2]}"
 
 
 def _shown(name: str, value: Scalar) -> Scalar:

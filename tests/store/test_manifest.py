@@ -8,8 +8,12 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from google_crc32c import value as crc32c
 
 from relatum.errors import StoreUnavailable
+from relatum.limits import MIB
+from relatum.store import log_format
+from relatum.store.log_format import HEADER_BYTES, Verdict
 from relatum.store.manifest import Manifest, read_manifest
 from relatum.store.preflight import repair_logs
 from relatum.store.rocks import RocksStore, reading
@@ -129,6 +133,34 @@ def test_a_log_that_is_missing_before_another_one_is_noticed(damaged: Path) -> N
     later.write_bytes(fragment(FULL, batch(following + 10) + b"\0\1a"))
     with pytest.raises(StoreUnavailable, match=rf"begins with row {following + 10}, .* end with row {following - 1}"):
         repair_logs(damaged)
+
+
+@pytest.mark.parametrize("pattern", [b"\1", b"\2", b"\1\0", b"\0\2\1", b"\1\3", b"a\1", b"\2\xff"])
+def test_a_long_tail_of_bytes_that_could_be_kinds_is_torn_and_few_checksums_are_computed(
+    damaged: Path, pattern: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = manifest_of(damaged)
+    tail = pattern * (MIB // len(pattern))
+    whole.path.write_bytes(whole.content + tail)
+    computed: list[int] = []
+
+    def counted(data: bytes) -> int:
+        computed.append(len(data))
+        return int(crc32c(data))
+
+    monkeypatch.setattr(log_format, "crc32c", counted)
+    assert (Verdict.TORN, len(whole.content)) == manifest_of(damaged).scan
+    assert len(computed) < len(tail) / 500
+
+
+@pytest.mark.parametrize("filler", [b"\1", b"\0", b"\xff"])
+def test_any_edit_that_the_engine_writes_is_found_behind_a_break(damaged: Path, filler: bytes) -> None:
+    whole = manifest_of(damaged)
+    edits = [whole.content[start - HEADER_BYTES : end] for _, start, end in log_format._fragments(whole.content)]
+    assert len(edits) > 5
+    for edit in [*edits, fragment(FULL, b"")]:
+        whole.path.write_bytes(filler * 100 + edit + filler * 100)
+        assert (Verdict.DAMAGED, 0) == manifest_of(damaged).scan
 
 
 @pytest.mark.parametrize("edit", [bytes([77]), bytes([1, 200]), bytes([2, 0x80])], ids=["tag", "name", "number"])

@@ -202,6 +202,8 @@ def test_a_directory_is_there_as_long_as_its_block_and_for_its_owner_alone(tmp_p
 def test_what_somebody_left_is_swept_and_what_somebody_uses_is_not(tmp_path: Path) -> None:
     (tmp_path / "kind-left").mkdir()
     (tmp_path / "kind-left" / "file").write_text("")
+    (tmp_path / "kind-left" / "below").mkdir()
+    (tmp_path / "kind-left" / "below" / "file").write_text("")
     (tmp_path / "other-left").mkdir()
     with ExitStack() as stack:
         used = [stack.enter_context(ephemeral_directory("kind-", tmp_path)) for _ in range(3)]
@@ -218,7 +220,7 @@ def test_a_link_to_somewhere_else_is_not_followed(tmp_path: Path) -> None:
 
 
 def test_what_can_not_be_removed_is_no_error(tmp_path: Path) -> None:
-    (tmp_path / "kind-left" / "below").mkdir(parents=True)
+    (tmp_path / "kind-left").write_text("no directory")
     with ephemeral_directory("kind-", tmp_path):
         pass
     assert {"kind-left"} == names(tmp_path)

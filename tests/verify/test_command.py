@@ -92,6 +92,29 @@ def test_one_that_is_interrupted_says_nothing_about_the_store(store: Path, monke
     assert "interrupted before everything was verified" in finished.stderr
 
 
+def test_a_fault_of_the_program_says_nothing_about_the_store(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def faulty(check: StoreCheck) -> Iterator[None]:
+        raise KeyError("what a client wrote")
+
+    monkeypatch.setattr(StoreCheck, "steps", faulty)
+    finished = CliRunner().invoke(main, ["verify", str(store)])
+    assert (2, "") == (finished.exit_code, finished.stdout)
+    assert "a fault in relatum itself" in finished.stderr
+    assert "KeyError at tests/verify/test_command.py:" in finished.stderr
+    assert "what a client wrote" not in finished.stderr
+    assert 1 == len(finished.stderr.splitlines())
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_a_report_that_can_not_be_printed_is_no_finding(store: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        command = [*COMMAND, "verify", str(store)]
+        finished = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert 2 == finished.returncode
+    assert finished.stderr.startswith("Error: No space left on device")
+    assert "Traceback" not in finished.stderr
+
+
 READ_ONLY = """
 mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" || exit 77
 touch "$1/new" 2>/dev/null && exit 78

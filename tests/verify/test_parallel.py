@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from concurrent.futures import Future
 from contextlib import nullcontext
 from pathlib import Path
@@ -16,7 +17,7 @@ from relatum.store.rocks import reading
 from relatum.verify import directory as directories
 from relatum.verify.directory import verify_directory, verify_rows
 from relatum.verify.findings import Findings
-from relatum.verify.helpers import Helpers
+from relatum.verify.helpers import HelperFault, Helpers
 from relatum.verify.parallel import ParallelPartitions
 from relatum.verify.report import Report
 from relatum.verify.tasks import Result, Task, WholePartitions, done
@@ -104,4 +105,24 @@ def test_a_helper_that_ends_early_is_told(store: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr("relatum.verify.helpers.sys.executable", "/bin/true")
     monkeypatch.setattr(directories, "PARALLEL_EVENTS_MIN", 10)
     with pytest.raises(StoreUnavailable, match="ended early"):
+        verify_directory(store, jobs=2)
+
+
+FAULTY = """#!{python}
+import sys
+from relatum.verify.messages import Failed, read_task, write_answer
+read_task(sys.stdin.buffer)
+write_answer(sys.stdout.buffer, Failed("KeyError at somewhere:1", fault=True))
+"""
+
+
+def test_a_fault_of_a_helper_is_told_as_that_and_not_as_one_of_the_store(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    helper = tmp_path / "helper"
+    helper.write_text(FAULTY.format(python=sys.executable))
+    helper.chmod(0o700)
+    monkeypatch.setattr("relatum.verify.helpers.sys.executable", str(helper))
+    monkeypatch.setattr(directories, "PARALLEL_EVENTS_MIN", 10)
+    with pytest.raises(HelperFault, match=r"a fault in relatum itself: KeyError at somewhere:1; .* --jobs 1"):
         verify_directory(store, jobs=2)

@@ -32,7 +32,7 @@ from tests.verify.restless import Restless
 
 Rows = dict[bytes, bytes]
 
-HURRIED = Pace(pass_seconds=0.0, step_rows=50, rest_factor=0.0)
+HURRIED = Pace(pass_seconds=0.0, step_rows=50, rest_factor=0.0, retry_seconds=0.0)
 
 
 class PassClock:
@@ -56,6 +56,7 @@ class Scrubbed:
         self.ledger = ledger
         self.clock = PassClock()
         self.told = Event()
+        self.reading = Event()
         self._written = StringIO()
         log = Log(self._written, self._line)
         self.scrub = Scrub(self.view, ledger.metrics, log, self.clock, pace)
@@ -66,6 +67,7 @@ class Scrubbed:
         self.views += 1
         if self.broken:
             raise StorageFailure("the disk is gone")
+        self.reading.set()
         return self.ledger.view()
 
     def _line(self) -> int:
@@ -173,7 +175,40 @@ def test_a_store_that_can_not_be_read_is_logged_and_tried_again(sound_rows: Rows
         under.broken = False
         under.clock.wait_for_pass()
         under.clock.wait_for_pass()
-    assert "the scrub could not read the store and begins again later" == under.lines()[0]["message"]
+    failures = measured(ledger, "relatum_scrub_failures_total")
+    assert failures >= 1
+    assert failures == len(under.lines())
+    assert "the scrub could not read the store and begins again soon" == under.lines()[0]["message"]
+
+
+def test_a_failure_is_not_slept_over_for_as_long_as_a_pass_may_take(sound_rows: Rows) -> None:
+    with ledger_on(sound_rows) as ledger:
+        under = Scrubbed(ledger, Pace(pass_seconds=1e6, step_rows=10, retry_seconds=0.0))
+        under.broken = True
+        under.scrub.start()
+        for _ in range(3):
+            assert under.told.wait(WAIT_SECONDS)
+            under.told.clear()
+        under.broken = False
+        assert under.reading.wait(WAIT_SECONDS)
+        under.scrub.stop()
+        assert measured(ledger, "relatum_scrub_failures_total") >= 3
+
+
+def test_a_failure_that_lasts_is_met_less_and_less_often() -> None:
+    pace = Pace(pass_seconds=24 * 3600.0)
+    waits = [pace.retry_after(failures) for failures in range(1, 1_000)]
+    assert [60.0, 120.0, 240.0] == waits[:3]
+    assert {3_600.0} == set(waits[7:])
+    assert waits == sorted(waits)
+
+
+def test_stopping_is_no_failure(sound_rows: Rows) -> None:
+    with ledger_on(sound_rows) as ledger:
+        with scrubbed(ledger) as under:
+            under.clock.wait_for_pass()
+        assert 0 == measured(ledger, "relatum_scrub_failures_total")
+        assert [] == under.lines()
 
 
 def test_with_no_hours_there_is_no_scrub(sound_rows: Rows) -> None:

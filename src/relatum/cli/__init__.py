@@ -2,8 +2,8 @@
 
 Here: the commands and how they speak. Standard output carries what a command is for (one JSON object, one address, a
 tour) and nothing else; whatever goes wrong is one clear line on standard error and an exit status: 2 for a command line
-or settings that can't be right, 1 for everything that the world refused. Not here: what the commands do, which is the
-ledger's and the server's.
+or settings that can't be right and for a fault of the program, 1 for everything that the world refused. Not here: what
+the commands do, which is the ledger's and the server's.
 
 Engine and server are imported by the commands that need them, so that `--help` and `--version` answer at once.
 """
@@ -17,6 +17,7 @@ from relatum.cli.admin import admin
 from relatum.cli.backup import backup, restore
 from relatum.cli.bench import bench
 from relatum.cli.compact import compact
+from relatum.cli.exits import Commands
 from relatum.cli.init import init
 from relatum.cli.quickstart.command import quickstart
 from relatum.cli.rebuild import rebuild
@@ -26,9 +27,10 @@ from relatum.cli.verify import verify
 from relatum.process import hide_memory
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, message="relatum %(version)s")
-def main() -> None:
+@click.option("--debug", is_flag=True, help="Print a traceback where relatum itself fails; it may quote stored text.")
+def main(debug: bool) -> None:
     """relatum: an event-sourced relation ledger for the memory of AI agents.
 
     See it work, on real data, in less than a minute:
@@ -44,6 +46,7 @@ def main() -> None:
 
     Each command has its own help, with examples: relatum serve --help
     """
+    del debug  # is for `Commands`
     hide_memory()
 
 

@@ -1,12 +1,15 @@
 """How a command ends when it can't go on: one line for the operator and an exit status, never a traceback.
 
-Only what an operator can act on is turned into a line. A fault of the program itself stays a traceback.
+What an operator can act on is told in the words of whoever found it. A fault of the program itself is told by its kind
+and its place: its own text may quote a payload. Its status is 2, because 1 has a meaning: that a verification has
+findings, for one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from traceback import print_exception
 
 import click
 
@@ -22,6 +25,37 @@ class SettingsProblems(click.ClickException):
     def __init__(self, error: SettingsError) -> None:
         lines = "".join(f"\n  {problem}" for problem in error.problems)
         super().__init__(f"these settings can't be right:{lines}")
+
+
+class ProgramFault(click.ClickException):
+    """The program itself is wrong somewhere; exit status 2."""
+
+    exit_code = 2
+
+    def __init__(self, error: Exception) -> None:
+        from relatum.telemetry import fault_of
+
+        super().__init__(
+            f"a fault in relatum itself ended the command before it was done: {fault_of(error)}; given again as "
+            "relatum --debug ..., it prints a traceback"
+        )
+
+
+class Commands(click.Group):
+    """A group in which a fault of the program is told in one line, below a traceback if its option `debug` is set."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Runs the command that was given."""
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort, EOFError, BrokenPipeError):
+            raise  # click knows what to do
+        except OSError as error:
+            raise click.ClickException(_told(error)) from error
+        except Exception as error:
+            if ctx.params["debug"]:
+                print_exception(error)
+            raise ProgramFault(error) from error
 
 
 @contextmanager

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -19,7 +21,7 @@ FINDINGS_STATUS: Final = 1
 
 
 class NotVerified(click.ClickException):
-    """The store can't be read, so nothing is known about it; exit status 2."""
+    """The store can't be read, or the report not be told, so nobody knows anything about it; exit status 2."""
 
     exit_code = 2
 
@@ -39,7 +41,8 @@ def verify(directory: Path, jobs: int | None, in_one_line: bool) -> None:
     Exit statuses:
         0  everything holds
         1  something does not; the report says what
-        2  nothing was verified: the store is missing, in use or unreadable, or the command was interrupted
+        2  nothing was verified, or the report could not be printed: the store is missing, in use or unreadable, the
+           command was interrupted, or there is a fault in relatum itself
 
     \b
     Example:
@@ -47,7 +50,8 @@ def verify(directory: Path, jobs: int | None, in_one_line: bool) -> None:
     """
     report = verified(directory, jobs)
     told = msgspec.json.encode(as_told(report))
-    click.echo((told if in_one_line else msgspec.json.format(told)).decode())
+    with unless_known():
+        click.echo((told if in_one_line else msgspec.json.format(told)).decode())
     if not report.clean:
         sys.exit(FINDINGS_STATUS)
 
@@ -56,9 +60,16 @@ def verified(directory: Path, jobs: int | None = None) -> Report:
     """The report on a store, made behind a progress bar. Status 2 where the store can't be read."""
     from relatum.verify.directory import verify_directory
 
+    with unless_known(), progress_bar("verifying") as told:
+        return verify_directory(directory, jobs=jobs, progress=told)
+
+
+@contextmanager
+def unless_known() -> Iterator[None]:
+    """Ends the command with status 2 where the block fails: 1 would say that something is known to be wrong."""
     try:
-        with told_in_one_line(), progress_bar("verifying") as told:
-            return verify_directory(directory, jobs=jobs, progress=told)
+        with told_in_one_line():
+            yield
     except click.ClickException as error:
         raise NotVerified(error.message) from error
     except KeyboardInterrupt as error:

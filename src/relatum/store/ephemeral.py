@@ -13,6 +13,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from shutil import rmtree
 from tempfile import gettempdir, mkdtemp
 
 from relatum.store.lock import try_lock, unlock
@@ -66,7 +67,4 @@ def _made(prefix: str, place: Path) -> tuple[Path, int]:
 
 
 def _remove(directory: Path) -> None:
-    with suppress(OSError):
-        for path in directory.iterdir():
-            path.unlink()
-        directory.rmdir()
+    rmtree(directory, ignore_errors=True)

@@ -28,10 +28,12 @@ _UNUSED, _FULL, _FIRST, _MIDDLE, _LAST = range(5)  # kinds
 _BEGINNINGS = (_FULL, _FIRST)
 _ENDS = (_FULL, _LAST)
 
-Beginning = re.Pattern[bytes]
-"""What the first fragment of a record looks like from its kind on, if all bytes that are looked at lie in it."""
 
-ANY_BEGINNING: Beginning = re.compile(rb"[\x01\x02]")
+class Beginning(NamedTuple):
+    """What the first fragment of a record looks like from its kind on, if it has as many bytes as are looked at."""
+
+    pattern: re.Pattern[bytes]
+    looked_at_bytes: int
 
 
 class Verdict(Enum):
@@ -63,13 +65,12 @@ def scan_records(
     accept: Callable[[bytes], bool],
     *,
     beginning_bytes: int,
-    later: Callable[[], Beginning] = lambda: ANY_BEGINNING,
+    later: Callable[[], Beginning],
 ) -> LogScan:
     """Walk the records of a log up to its end or its first break, and judge what lies behind.
 
     `accept` is given each intact record in turn, at most so many bytes of each fragment of it, and says whether it may
-    follow the ones before; one that may not is damage. `later` tells, at a break, how any later record would begin, as
-    far as the first `beginning_bytes` of it tell.
+    follow the ones before; one that may not is damage. `later` tells, at a break, how any later record would begin.
     """
     intact = reached = 0
     inside = False  # a record: its first fragment has been met, its last one not yet
@@ -87,7 +88,7 @@ def scan_records(
         if not accept(record):
             return LogScan(Verdict.DAMAGED, intact)
         intact = end
-    if _record_begins_from(log, reached, later(), beginning_bytes):
+    if _record_begins_from(log, reached, later()):
         return LogScan(Verdict.DAMAGED, intact)
     at_rest = not inside and _past_padding(reached) >= len(log)
     return LogScan(Verdict.CLEAN if at_rest else Verdict.TORN, intact)
@@ -124,21 +125,21 @@ def _masked(checksum: int) -> int:
     return (((checksum >> 15) | (checksum << 17)) + 0xA282EAD8) & 0xFFFFFFFF
 
 
-def _record_begins_from(log: bytes, offset: int, later: Beginning, beginning_bytes: int) -> bool:
+def _record_begins_from(log: bytes, offset: int, later: Beginning) -> bool:
     """Whether an intact fragment at or behind `offset` begins a later record. Lengths can't be trusted: try all.
 
     Most places are sorted out by a search for what a later record begins with: to compute a checksum at each would take
     minutes where a torn tail is full of bytes that could be kinds. Near the end of a block a first fragment may be too
     short for all of that; there are few such places.
     """
-    matches = (match.start() - _KIND_OFFSET for match in later.finditer(log, offset + _KIND_OFFSET))
-    candidates = chain(matches, _cramped_places(log, offset, beginning_bytes))
+    matches = (match.start() - _KIND_OFFSET for match in later.pattern.finditer(log, offset + _KIND_OFFSET))
+    candidates = chain(matches, _cramped_places(log, offset, later.looked_at_bytes))
     return any(_fragment_at(log, place) for place in candidates)
 
 
-def _cramped_places(log: bytes, offset: int, beginning_bytes: int) -> Iterator[int]:
-    """Where a record may begin in a fragment that has no room for its first `beginning_bytes`."""
-    cramped = HEADER_BYTES + beginning_bytes - 1
+def _cramped_places(log: bytes, offset: int, looked_at_bytes: int) -> Iterator[int]:
+    """Where a record may begin in a fragment that has no room for the bytes that are looked at."""
+    cramped = HEADER_BYTES + looked_at_bytes - 1
     for block_end in range(offset - offset % BLOCK_BYTES + BLOCK_BYTES, len(log) + BLOCK_BYTES, BLOCK_BYTES):
         for place in range(max(offset, block_end - cramped), block_end - HEADER_BYTES + 1):
             if log[place + _KIND_OFFSET : place + HEADER_BYTES] in (b"\x01", b"\x02"):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from relatum.errors import StoreUnavailable
-from relatum.store.log_format import LogScan, scan_records
+from relatum.store.log_format import Beginning, LogScan, scan_records
 
 EDIT_BYTES_MAX: Final = 32768  # a record is taken whole: no fragment is longer
 
@@ -24,6 +24,19 @@ _NAMES = frozenset({1, 201})  # tags that a name follows
 _FLAGS = frozenset({202})  # tags that nothing follows
 _IGNORABLE = 1 << 13  # of a tag that a name follows, whatever it is about
 _NEW_FILE_END = 1
+
+_NUMBER = rb"[\x80-\xff]{0,9}[\x00-\x7f]"
+_LATER_EDIT = Beginning(
+    re.compile(
+        rb"(?<=\x00\x00)\x01"  # one without entries: its length is nothing
+        rb"|[\x01\x02](?=\x01\x1a"  # the name of the order of keys, which has one length
+        rb"|([\x02-\x04\x09\x0a])(?!" + _NUMBER + rb"\1)"  # a number, which no second one of its kind follows
+        rb"|[\x05\x06g]|[\x80-\xff][\x01-\x03\x40])",  # files; tags of two bytes
+        re.DOTALL,
+    ),
+    looked_at_bytes=12,
+)
+"""How an edit begins. Few places in a tail of equal bytes look like it: a checksum for each byte would take minutes."""
 
 
 class Manifest(NamedTuple):
@@ -48,7 +61,7 @@ def read_manifest(directory: Path) -> Manifest | None:
         return None
     content, edits = path.read_bytes(), _Edits()
     try:
-        scan = scan_records(content, edits.accept, beginning_bytes=EDIT_BYTES_MAX)
+        scan = scan_records(content, edits.accept, beginning_bytes=EDIT_BYTES_MAX, later=lambda: _LATER_EDIT)
     except (ValueError, IndexError) as error:
         raise StoreUnavailable(
             f"the manifest {path} has an entry of an unknown kind, of another version of the engine or with other "

@@ -17,7 +17,9 @@ _LOG_NAME = re.compile(r"\d+\.log")
 _BATCH = Struct("<QI")  # the number of its first row among all rows ever written, the number of its rows
 _OPEN_BITS = 24  # the low bytes of a number, three of eight
 _SETTLED_BYTES = 5
-_ANY_BATCH = re.compile(rb"[\x01\x02](?=.{7}\x00.{3}\x00)", re.DOTALL)  # the engine has 56 bits for a number
+_ANY_BATCH = Beginning(  # the engine has 56 bits for a number
+    re.compile(rb"[\x01\x02](?=.{7}\x00.{3}\x00)", re.DOTALL), _BATCH.size
+)
 
 
 class Batches(NamedTuple):
@@ -56,7 +58,8 @@ class _Numbering:
             return _ANY_BATCH
         high = range(self.following >> _OPEN_BITS, (self.following + self._log_bytes >> _OPEN_BITS) + 1)
         numbers = b"|".join(re.escape(value.to_bytes(_SETTLED_BYTES, "little")) for value in high)
-        return re.compile(rb"[\x01\x02](?=.{3}(?:%b).{3}\x00)" % numbers, re.DOTALL)
+        pattern = re.compile(rb"[\x01\x02](?=.{3}(?:%b).{3}\x00)" % numbers, re.DOTALL)
+        return Beginning(pattern, _BATCH.size)
 
 
 def scan_log(log: bytes) -> tuple[LogScan, Batches]:

@@ -2,10 +2,11 @@
 
 What lives here: `Audit`, and the `Slices` that it keeps. What must not: any knowledge of what the rows mean.
 
-Rows that events imply one by one are compared by sums: each row becomes a number, and the numbers of the rows that are
-stored must add up to those of the rows that are implied. A sum does not care about order, so neither side is ever held
-in memory or sorted, and parts of a table that were read apart are put together by adding. What always holds: a row that
-is missing, altered, left over or misplaced makes the sums differ.
+Rows that events imply one by one are compared by sums: each row becomes a number, its `mark`, and the marks of the rows
+that are stored must add up to those of the rows that are implied. A sum does not care about order, so neither side is
+ever held in memory or sorted, and parts of a table that were read apart are put together by adding. What always holds:
+a row that is missing, altered, left over or misplaced makes the sums differ. A mark means something to this run alone;
+what a report says of the rows is the sum of their digests, which are the same for ever.
 
 A store that is being served is read in slices, each from a view of its own. A row that was read at a view of `n` events
 is as those `n` left it, so of the events only the first `n` count for its key: `Slices` knows `n` for every key.
@@ -27,16 +28,27 @@ REST: Final = PREFIX_BYTES + 1
 """Where the rest of a key begins, behind prefix and table."""
 
 Number = Callable[[bytes], int]
-"""Key and body of a row as a number."""
+"""The digest of key and body of a row as a number."""
+
+MARKS: Final = 1 << 64
+"""Marks are added modulo this."""
+
+mark: Final = hash
+"""Key and body of a row as 64 bits, by a key that is drawn for the run: no damage can have been made to fit.
+
+Python's own hash of bytes, SipHash, because a digest takes six times as long. Processes that add to one sum must have
+the same key (`helpers.py`).
+"""
 
 
 class Share(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What an audit has come to, in another process perhaps. Sums are numbers modulo 2**256, as 32 bytes."""
+    """What an audit has come to, in another process perhaps. The sum of digests is modulo 2**256, as 32 bytes."""
 
     stored: int = 0
     implied: int = 0
-    stored_sum: bytes = bytes(digests.DIGEST_BYTES)
-    implied_sum: bytes = bytes(digests.DIGEST_BYTES)
+    digest_sum: bytes = bytes(digests.DIGEST_BYTES)
+    stored_marks: int = 0
+    implied_marks: int = 0
     complete: bool = True
 
 
@@ -71,7 +83,7 @@ class Audit:
     """The books of one table. `find` notes something about it that does not hold."""
 
     def __init__(self, prefix: bytes, find: Callable[[str], None], number_of: Number | None, *, summed: bool) -> None:
-        """`number_of` is None if nobody asks for sums; `summed` tells that rows are compared by them."""
+        """`number_of` is None if nobody asks for digests; `summed` tells that rows are compared by their marks."""
         self.prefix = prefix
         self.find = find
         self.number_of = number_of
@@ -79,52 +91,53 @@ class Audit:
         self.complete = True
         """Whether everything stored could be read."""
         self.stored = self.implied = 0
-        self.stored_sum = self.implied_sum = 0
+        self.digest_sum = 0
+        self.stored_marks = self.implied_marks = 0
         self.slices = Slices()
 
-    def read(self, rows: int, total: int) -> None:
-        """So many stored rows were looked at, with this sum of their numbers."""
+    def read(self, rows: int, digest_sum: int, marks: int) -> None:
+        """So many stored rows were looked at, with these sums of their digests and of their marks."""
         self.stored += rows
-        self.stored_sum += total
+        self.digest_sum += digest_sum
+        self.stored_marks += marks
 
     def imply(self, event: int, key: bytes, body: bytes) -> None:
         """The event of this number left a row."""
         if event <= self.slices.fewest or event <= self.slices.events_at(key[REST:]):
-            assert self.number_of is not None
             self.implied += 1
-            self.implied_sum += self.number_of(key + body)
+            self.implied_marks += mark(key + body)
 
     def revoke(self, event: int, key: bytes, body: bytes) -> None:
         """The event of this number removed, or replaced, a row that an earlier one had left."""
         if event <= self.slices.fewest or event <= self.slices.events_at(key[REST:]):
-            assert self.number_of is not None
             self.implied -= 1
-            self.implied_sum -= self.number_of(key + body)
+            self.implied_marks -= mark(key + body)
 
     def differs(self) -> bool:
         """Whether the stored rows are others than the implied ones, as far as that is told by sums."""
         if not self.summed:
             return False
-        return self.stored != self.implied or (self.stored_sum - self.implied_sum) % digests.ACCUMULATOR_MODULUS != 0
+        return self.stored != self.implied or (self.stored_marks - self.implied_marks) % MARKS != 0
 
     def share(self) -> Share:
         """What it has come to so far."""
         return Share(
             stored=self.stored,
             implied=self.implied,
-            stored_sum=sum_bytes(self.stored_sum),
-            implied_sum=sum_bytes(self.implied_sum),
+            digest_sum=sum_bytes(self.digest_sum),
+            stored_marks=self.stored_marks % MARKS,
+            implied_marks=self.implied_marks % MARKS,
             complete=self.complete,
         )
 
     def take_in(self, share: Share) -> None:
         """Adds what another audit of the same table has come to."""
-        self.read(share.stored, int.from_bytes(share.stored_sum, "big"))
+        self.read(share.stored, int.from_bytes(share.digest_sum, "big"), share.stored_marks)
         self.implied += share.implied
-        self.implied_sum += int.from_bytes(share.implied_sum, "big")
+        self.implied_marks += share.implied_marks
         self.complete = self.complete and share.complete
 
 
 def sum_bytes(total: int) -> bytes:
-    """A sum of numbers, modulo 2**256."""
+    """A sum of digests, modulo 2**256."""
     return (total % digests.ACCUMULATOR_MODULUS).to_bytes(digests.DIGEST_BYTES, "big")

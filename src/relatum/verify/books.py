@@ -50,7 +50,7 @@ _SUMMED: Final = {
 
 
 class Census:
-    """The rows of one family, over all partitions: how many, and the sum of their numbers."""
+    """The rows of one family, over all partitions: how many, and the sum of their digests."""
 
     def __init__(self, rows: int = 0, total: int = 0) -> None:
         self.rows = rows
@@ -79,7 +79,7 @@ class Books:
     """
 
     def __init__(self, partition: Partition, findings: Findings, *, censused: bool) -> None:
-        """With `censused` the rows of all tables are summed, else only of those that are compared by their sums."""
+        """With `censused` the digests of all rows are summed, for the report."""
         self.partition = partition
         self.workspace_id = digests.workspace_id(partition)
         self.keys = PartitionKeys(self.workspace_id)
@@ -90,8 +90,7 @@ class Books:
             stream: self._audit(Table.JOURNAL, self.keys.journal(stream)) for stream in STREAM_BYTE
         }
         self.told: dict[Stream, Audit] = {
-            stream: Audit(b"", self.tables[Table.JOURNAL].find, digests.row_number, summed=True)
-            for stream in STREAM_BYTE
+            stream: Audit(b"", self.tables[Table.JOURNAL].find, None, summed=True) for stream in STREAM_BYTE
         }
 
     @property
@@ -113,7 +112,7 @@ class Books:
     def enter(self, censuses: Censuses) -> None:
         """Adds what was read to what was read of other partitions."""
         for family, audit in self._rows():
-            censuses.setdefault(family, Census()).add(audit.stored, audit.stored_sum)
+            censuses.setdefault(family, Census()).add(audit.stored, audit.digest_sum)
 
     def shares(self) -> dict[str, Share]:
         """All audits that anything was entered into, for other books of the same partition to take in."""
@@ -148,7 +147,7 @@ class Books:
     def _number_of(self, table: Table) -> Number | None:
         if table in (Table.OUTGOING, Table.INCOMING):
             return digests.adjacency_digest  # the numbers that headers sum as well
-        return digests.row_number if self._censused or table in _SUMMED else None
+        return digests.row_number if self._censused else None
 
     def _named(self) -> Iterator[tuple[str, Audit]]:
         """Every audit there is, each under a name of its own."""

@@ -130,9 +130,10 @@ class Implied:
 
     def _consequences(self, event: RecordEvent | RelationEvent | JudgmentEvent, reader: PartitionReader) -> Changes:
         """The rows of what an event brought about besides its own, as far as they follow from it."""
-        given, receipt, command = event.consequences, receipt_of(event), named(event)
+        given = event.consequences
         if given is None:
             return []
+        receipt, command = receipt_of(event), named(event)
         changes: Changes = [self._relations.imply(event, reader, part, command) for part in given.relations]
         for one in given.standings:
             if receipt is None:

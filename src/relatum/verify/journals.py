@@ -6,13 +6,14 @@ event says is compared by the sums of facts.
 
 from __future__ import annotations
 
-from relatum.core import digests, journal
+from relatum.core import journal
 from relatum.core.canonical import encode
 from relatum.core.changes import JournalHead, RecordChange, RelationChange
 from relatum.core.streams import Stream
 from relatum.errors import StorageInconsistency
 from relatum.store.keys import STREAM_BYTE
 from relatum.store.partition import PartitionReader, decode_entry
+from relatum.verify.audit import mark
 from relatum.verify.books import Books
 from relatum.verify.scan import SEQUENCE_BYTES, Rows, numbered
 
@@ -82,7 +83,7 @@ class JournalWalk:
         change = entry.change
         after = journal.extended(self._workspace_id, self._stream, tip, entry.nonce, change)
         self._place = self._place + 1 if entry.commit_sequence == self._last_event else 0
-        self._told.read(1, digests.row_number(fact(entry.commit_sequence, self._place, entry.nonce, change)))
+        self._told.read(1, 0, mark(fact(entry.commit_sequence, self._place, entry.nonce, change)))
         if after.sequence == sequence and after.prefix_digest != entry.prefix_digest:
             self._find(f"entry {sequence} does not follow from the one before it")
         if entry.commit_sequence < self._last_event:

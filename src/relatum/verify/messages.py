@@ -15,9 +15,10 @@ _ENCODER: Final = msgspec.msgpack.Encoder()
 
 
 class Failed(Struct, frozen=True, tag=True):
-    """The store could not be read; the message is for the operator."""
+    """The store could not be read, or there is a `fault` in the program itself; the message is for the operator."""
 
     message: str
+    fault: bool = False
 
 
 class Done(Struct, frozen=True, tag=True):

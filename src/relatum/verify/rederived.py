@@ -39,7 +39,7 @@ class Difference(NamedTuple):
 def scratch_store() -> Iterator[RocksStore]:
     """An empty store for as long as the block runs."""
     with ephemeral_directory(SCRATCH_PREFIX) as directory:
-        store = RocksStore.open(directory, create=True)
+        store = RocksStore.open(directory / "rows", create=True)  # the directory itself is locked already
         try:
             yield store
         finally:

@@ -14,7 +14,7 @@ from relatum.errors import StorageInconsistency
 from relatum.store import rows
 from relatum.store.keys import beyond
 from relatum.store.kv import Reader
-from relatum.verify.audit import REST, Audit
+from relatum.verify.audit import REST, Audit, mark
 
 END: Final = b"\xff" * 64
 """Sorts behind the rest of every key that relatum makes."""
@@ -36,18 +36,31 @@ def behind(sequence: int) -> bytes:
 class Rows:
     """The rows of a table from `start` on. `key`, `rest` of it and `body` are those of the row ahead.
 
-    `number` is that of the row ahead, if its audit asks for it. Once there is none, `ended` is set and `rest` is `END`;
-    `broken`, too, if there may be more that can't be read.
+    `number` is the digest of the row ahead, if its audit asks for it. Once there is none, `ended` is set and `rest` is
+    `END`; `broken`, too, if there may be more that can't be read.
     """
 
-    __slots__ = ("_audit", "_damaged", "_sum", "_walk", "body", "broken", "ended", "key", "number", "passed", "rest")
+    __slots__ = (
+        "_audit",
+        "_damaged",
+        "_digest_sum",
+        "_marks",
+        "_walk",
+        "body",
+        "broken",
+        "ended",
+        "key",
+        "number",
+        "passed",
+        "rest",
+    )
 
     def __init__(self, audit: Audit, reader: Reader, start: bytes) -> None:
         self.key = self.rest = self.body = b""
         self.number = 0
         self.ended = self.broken = False
         self.passed = 0
-        self._sum = 0
+        self._digest_sum = self._marks = 0
         self._audit = audit
         self._damaged: list[bytes] = []
         self._walk = self._rows(reader, start)
@@ -93,12 +106,12 @@ class Rows:
             if key[REST:] < boundary:
                 self.passed += 1
                 self._audit.find(f"the row {key.hex()} does not match its checksum")
-        self._audit.read(self.passed, self._sum)
+        self._audit.read(self.passed, self._digest_sum, self._marks)
 
     def _rows(self, reader: Reader, start: bytes) -> Iterator[None]:
         """Makes one row after another the row ahead; going on passes it. One frame for all of them makes it fast."""
         audit, unseal = self._audit, rows.unseal
-        number_of = audit.number_of
+        number_of, summed = audit.number_of, audit.summed
         try:
             for key, row in reader.scan(audit.prefix + start, beyond(audit.prefix)):
                 try:
@@ -107,12 +120,11 @@ class Rows:
                     self._damaged.append(key)
                     continue
                 self.key, self.rest, self.body = key, key[REST:], body
-                if number_of is None:
-                    yield
-                else:
-                    self.number = number_of(key + body)
-                    yield
-                    self._sum += self.number
+                number = self.number = 0 if number_of is None else number_of(key + body)
+                yield
+                self._digest_sum += number
+                if summed:
+                    self._marks += mark(key + body)
                 self.passed += 1
         except StorageInconsistency:
             audit.complete, self.broken = False, True

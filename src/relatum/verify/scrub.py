@@ -4,13 +4,15 @@ What lives here: `Scrub`, a thread that takes the steps of `whole.py` on views o
 them. What must not: a way to stop the server. A finding is logged and counted; an operator decides.
 
 What always holds: no view outlasts a step, however slow the pace is, because an old view keeps superseded files on the
-disk; nine tenths of the time, at least, the thread rests; it ends soon after it is told to, and holds no view then.
+disk; nine tenths of the time, at least, the thread rests; it ends soon after it is told to, and holds no view then. A
+pass that fails is counted, logged and begun again long before the next one would be due.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import ldexp
 from threading import Event, Thread
 from time import monotonic
 from typing import Final, NamedTuple
@@ -31,16 +33,24 @@ LOGGED_MAX: Final = 20
 """Findings of one pass that are logged; all are counted."""
 
 _STOP_SECONDS_MAX: Final = 10.0
+_DOUBLED_MAX: Final = 32
 
 
 class Pace(NamedTuple):
     """How fast a store is gone through: in `pass_seconds`, or longer where resting leaves no time for more."""
 
     pass_seconds: float
-    step_rows: int = 2_000
-    """Rows of a step: some tens of milliseconds."""
+    step_rows: int = 500
+    """Rows of a step: about ten milliseconds, for which the event loop shares the interpreter with the scrub."""
     rest_factor: float = 9.0
     """How many times as long as a step took is rested after it, at least."""
+    retry_seconds: float = 60.0
+    """What is waited after a failure, and twice as long after each further one on end."""
+    retry_seconds_max: float = 3_600.0
+
+    def retry_after(self, failures: int) -> float:
+        """Seconds until the next try, after so many failures on end."""
+        return min(ldexp(self.retry_seconds, min(failures - 1, _DOUBLED_MAX)), self.retry_seconds_max)
 
 
 @contextmanager
@@ -80,18 +90,29 @@ class Scrub:
         self._thread.join(_STOP_SECONDS_MAX)
 
     def _run(self) -> None:
+        failures = 0
         while not self._stopping.is_set():
             begun = monotonic()
             try:
                 self._pass(begun)
             except Stopped:
                 return
-            except StorageFailure as failure:
-                if not self._stopping.is_set():
-                    self._log.failure("the scrub could not read the store and begins again later", failure)
             except Exception as error:  # noqa: BLE001 - whatever is wrong with the scrub, the server goes on
-                self._log.failure("the scrub failed and begins again later", error)
-            self._stopping.wait(begun + self._pace.pass_seconds - monotonic())
+                failures += 1
+                self._failed(error)
+                self._stopping.wait(self._pace.retry_after(failures))
+            else:
+                failures = 0
+                self._stopping.wait(begun + self._pace.pass_seconds - monotonic())
+
+    def _failed(self, error: Exception) -> None:
+        if self._stopping.is_set():
+            return  # the ledger was closed, perhaps
+        self._metrics.scrub_failures.inc()
+        if isinstance(error, StorageFailure):
+            self._log.failure("the scrub could not read the store and begins again soon", error)
+        else:
+            self._log.failure("the scrub failed and begins again soon", error)
 
     def _pass(self, begun: float) -> None:
         """Every step once. Raises Stopped."""

@@ -13,7 +13,7 @@ from typing import Final
 
 from relatum.store.kv import Reader
 
-ROWS_BETWEEN_RESTS: Final = 10_000
+ROWS_BETWEEN_RESTS: Final = 500
 
 
 class Stopped(Exception):

@@ -95,4 +95,4 @@ class StoreCheck:
             with self._take_view() as view:
                 start = read_listed(audit, CHECKS[table], view, start, self._step_rows)
             yield
-        self._totals.census(family).add(audit.stored, audit.stored_sum)
+        self._totals.census(family).add(audit.stored, audit.digest_sum)

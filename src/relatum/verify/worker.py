@@ -13,18 +13,21 @@ from typing import IO
 from relatum.errors import Failure
 from relatum.process import hide_memory
 from relatum.store.rocks import reading
+from relatum.telemetry import fault_of
 from relatum.verify.messages import Done, Failed, read_task, write_answer
 from relatum.verify.tasks import done
 
 
 def work(directory: Path, tasks: IO[bytes], answers: IO[bytes]) -> None:
-    """Does every task that comes in. A failure is an answer, too, and the last one."""
+    """Does every task that comes in. A failure is an answer, too, and the last one; so is a fault of the program."""
     try:
         with reading(directory) as view:
             while (task := read_task(tasks)) is not None:
                 write_answer(answers, Done(done(task, view)))
     except Failure as failure:
         write_answer(answers, Failed(str(failure)))
+    except Exception as error:  # noqa: BLE001 - whoever waits for the answer tells it, in one line
+        write_answer(answers, Failed(fault_of(error), fault=True))
 
 
 if __name__ == "__main__":
