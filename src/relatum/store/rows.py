@@ -210,6 +210,12 @@ class Completeness(NamedTuple):
     incoming_count: int = 0
     incoming_sum: int = 0
 
+    def of(self, *, outgoing: bool) -> tuple[int, int]:
+        """Number and sum of the outgoing entries, or of the incoming ones."""
+        if outgoing:
+            return self.outgoing_count, self.outgoing_sum
+        return self.incoming_count, self.incoming_sum
+
     def pack(self) -> bytes:
         """The body."""
         return _HEADER.pack(
