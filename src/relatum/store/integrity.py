@@ -31,7 +31,7 @@ def relation_receipt(partition: PartitionReader, version: RelationVersion) -> Re
 
 def relation_change(partition: PartitionReader, version: RelationVersion) -> tuple[Event, RelationReceipt]:
     """The event that brought `version`, and the receipt of what it did to this relation, checked against it."""
-    event = partition.event(version.sequence)
+    event = partition.sealed_event(version.sequence)
     part = None if event is None else relation_part(event, version.relation.relation_id)
     if event is None or part is None:
         raise StorageInconsistency("the event of a relation is missing")

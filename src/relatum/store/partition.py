@@ -129,12 +129,14 @@ class PartitionReader(JudgmentReader):
         )
         return version
 
-    def relation_revision(self, relation_id: str, revision: int) -> RelationVersion | None:
-        """A relation at one revision."""
+    def relation_revision(
+        self, relation_id: str, revision: int, current: RelationVersion | None = None
+    ) -> RelationVersion | None:
+        """A relation at one revision. Where that is the very body of `current`, it is not decoded again."""
         body = self.body(self.keys.relation_revision(relation_id, revision))
         if body is None:
             return None
-        version = _relation(body)
+        version = current if current is not None and current.body == body else _relation(body)
         _require_own(version.relation.relation_id == relation_id and version.relation.revision == revision)
         return version
 
@@ -282,7 +284,7 @@ def _relation(body: bytes) -> RelationVersion:
     return RelationVersion(rows.RELATION.decode(canonical), digest, sequence, len(canonical), body)
 
 
-_remembered_relation = lru_cache(maxsize=4096)(_relation)
+_remembered_relation = lru_cache(maxsize=2048)(_relation)
 """As `_record`, for walks, which come to the same relations again and again; single reads would turn them out."""
 
 
