@@ -67,13 +67,13 @@ def cut_without_status(
 def decode_record(body: bytes) -> RecordVersion:
     """A record, whatever its digest says."""
     sequence, digest, canonical = rows.unpack_version(body)
-    return RecordVersion(rows.RECORD.decode(canonical), digest, sequence, len(canonical))
+    return RecordVersion(rows.RECORD.decode(canonical), digest, sequence, len(canonical), body)
 
 
 def decode_relation(body: bytes) -> RelationVersion:
     """A relation, whatever its digest says."""
     sequence, digest, canonical = rows.unpack_version(body)
-    return RelationVersion(rows.RELATION.decode(canonical), digest, sequence, len(canonical))
+    return RelationVersion(rows.RELATION.decode(canonical), digest, sequence, len(canonical), body)
 
 
 def find_pointer_alone(
@@ -84,8 +84,11 @@ def find_pointer_alone(
     return None if body is None else rows.unpack_receipt(body)
 
 
-def entries_uncounted(reader: PartitionReader, direction: Direction, end: Ref) -> Iterator[index.IndexEntry]:
+def entries_uncounted(
+    reader: PartitionReader, direction: Direction, end: Ref, header: rows.Completeness | None = None
+) -> Iterator[index.IndexEntry]:  # the header is not looked at: that is the bug
     """An index is read as it is found."""
+    del header
     prefix = reader.keys.adjacency(direction, end.record_id, end.revision)
     for key, row in reader.reader.scan(prefix, beyond(prefix)):
         yield index.IndexEntry(uuid_text(key[-16:]), rows.unseal(key, row))
@@ -165,7 +168,11 @@ BUGS = (
     Bug(
         name="digest-not-checked",
         help="records and relations are taken as they are, whatever their digests say",
-        patches=(Patch(partition, "_record", decode_record), Patch(partition, "_relation", decode_relation)),
+        patches=(
+            Patch(partition, "_record", decode_record),
+            Patch(partition, "_relation", decode_relation),
+            Patch(partition, "_remembered_relation", decode_relation),
+        ),
     ),
     Bug(
         name="witness-not-checked",

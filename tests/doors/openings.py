@@ -86,7 +86,7 @@ def _relation(reader: PartitionReader, rest: bytes) -> object:
     found = reader.relation(_id(rest))
     if found is not None:
         integrity.verify_relation(reader, found)
-    return found, list(reader.relations()), index.indexed_relation(reader, _id(rest))
+    return found, list(reader.relations()), reader.indexed_relation(_id(rest))
 
 
 def _relation_revision(reader: PartitionReader, rest: bytes) -> object:
@@ -98,7 +98,7 @@ def _adjacency(reader: PartitionReader, rest: bytes) -> object:
     met = []
     for direction in (Table.OUTGOING, Table.INCOMING):
         for entry in index.entries(reader, direction, end):
-            relation = index.indexed_relation(reader, entry.relation_id).relation
+            relation = reader.indexed_relation(entry.relation_id).relation
             met.append(index.neighbour(entry, direction, end, relation))
     return met
 

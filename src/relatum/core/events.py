@@ -6,6 +6,8 @@ were drawn, and the receipt. Events of a partition are numbered by `sequence` wi
 
 from __future__ import annotations
 
+from msgspec import Raw
+
 from relatum.core.access import Authority, CredentialSpec
 from relatum.core.changes import JournalHead
 from relatum.core.commands import RelationOperation
@@ -165,6 +167,12 @@ class RelationEvent(_Event, tag="relation", frozen=True, kw_only=True):
     receipt: RelationReceipt
 
 
+class SealedRelationEvent(RelationEvent, tag="relation", frozen=True, kw_only=True):
+    """A relation event as it is read for its receipt: the command is left as the bytes that its digest covers."""
+
+    operation: Raw  # type: ignore[assignment]  # is encoded to what the decoded command is
+
+
 class CredentialEvent(_Event, tag="credential", frozen=True, kw_only=True):
     """An accepted change of a credential, in the company's own partition."""
 
@@ -206,6 +214,9 @@ class LinkEvent(_Event, tag="link", frozen=True, kw_only=True):
     receipt: LinkReceipt
 
 
+SealedEvent = (
+    RecordEvent | SealedRelationEvent | CredentialEvent | ActivationEvent | CheckpointEvent | JudgmentEvent | LinkEvent
+)
 Event = RecordEvent | RelationEvent | CredentialEvent | ActivationEvent | CheckpointEvent | JudgmentEvent | LinkEvent
 
 

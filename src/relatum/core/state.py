@@ -21,22 +21,25 @@ from relatum.core.verdicts import StoredVerdict
 class RecordVersion(NamedTuple):
     """A record at one revision as stored.
 
-    `sequence` is that of its event; `stored_bytes` counts the kept part and the payload.
+    `sequence` is that of its event; `stored_bytes` counts the kept part and the payload. `body` is the row that it was
+    read from, empty where it was not.
     """
 
     meta: RecordMeta
     digest: bytes
     sequence: int
     stored_bytes: int
+    body: bytes = b""
 
 
 class RelationVersion(NamedTuple):
-    """A relation at one revision as stored. `sequence` is that of its event."""
+    """A relation at one revision as stored. `sequence` is that of its event, `body` the row that it was read from."""
 
     relation: StoredRelation
     digest: bytes
     sequence: int
     stored_bytes: int
+    body: bytes
 
 
 class Records(Protocol):

@@ -23,12 +23,9 @@ class Node(NamedTuple):
     """An included record."""
 
     version: RecordVersion
+    ref: Ref
+    """The record at the revision at which it is included."""
     depth: int
-
-    @property
-    def ref(self) -> Ref:
-        """The record at the revision at which it is included."""
-        return Ref(record_id=self.version.meta.record_id, revision=self.version.meta.revision)
 
 
 class Nodes:
@@ -60,7 +57,7 @@ class Nodes:
             version = self._looked_up[record_id]
             status = "unavailable"
             if version is not None and self.evaluator.is_eligible(version):
-                self._include(version, depth=0)
+                self._include(version, Ref(record_id=record_id, revision=version.meta.revision), depth=0)
                 status = "included"
         return GraphRoot(record_id=record_id, status=status)
 
@@ -100,7 +97,7 @@ class Nodes:
         """Makes a looked up, sound record part of the graph."""
         version = self._sound(ref)
         assert version is not None, "only a sound record is included"
-        self._include(version, depth)
+        self._include(version, ref, depth)
 
     def answer(self) -> tuple[GraphNode, ...]:
         """The nodes as answered, in order of inclusion."""
@@ -108,9 +105,9 @@ class Nodes:
             GraphNode(record=record_view(self._partition, node.version), depth=node.depth) for node in self.included
         )
 
-    def _include(self, version: RecordVersion, depth: int) -> None:
-        self.included.append(Node(version, depth))
-        self._revisions[version.meta.record_id] = version.meta.revision
+    def _include(self, version: RecordVersion, ref: Ref, depth: int) -> None:
+        self.included.append(Node(version, ref, depth))
+        self._revisions[ref.record_id] = ref.revision
 
     def _sound(self, ref: Ref) -> RecordVersion | None:
         version = self._looked_up[ref.record_id]

@@ -28,6 +28,7 @@ from relatum.reads.graph_nodes import Node, Nodes, in_order
 from relatum.store import index
 from relatum.store.keys import Table
 from relatum.store.partition import Direction, PartitionReader
+from relatum.store.rows import Completeness
 
 _INDEXES: dict[str, tuple[Direction, ...]] = {
     "both": (Table.OUTGOING, Table.INCOMING),
@@ -93,14 +94,17 @@ class _Walk:
     def _traverse(self) -> bool:
         """Whether every index of every node was read to its end; the scan limit ends the traversal."""
         return all(
-            all(self._read_index(direction, node) for direction in _INDEXES[self._bounds.direction])
-            and (self._mined is None or self._read_mined(self._mined, node))
+            self._read_indexes(node) and (self._mined is None or self._read_mined(self._mined, node))
             for node in self._nodes.included
         )
 
-    def _read_index(self, direction: Direction, node: Node) -> bool:
+    def _read_indexes(self, node: Node) -> bool:
+        header = index.header_of(self._partition, node.ref)
+        return all(self._read_index(direction, node, header) for direction in _INDEXES[self._bounds.direction])
+
+    def _read_index(self, direction: Direction, node: Node, header: Completeness) -> bool:
         end = node.ref
-        for entry in index.entries(self._partition, direction, end):
+        for entry in index.entries(self._partition, direction, end, header):
             if self._scanned == self._bounds.scan_limit:
                 return False
             self._scanned += 1
@@ -224,7 +228,7 @@ class _Relations:
         """The relation that an index entry names. Raises Refused (400) over the byte budget."""
         relation = self._loaded.get(relation_id)
         if relation is None:
-            version = index.indexed_relation(self._partition, relation_id)
+            version = self._partition.indexed_relation(relation_id)
             self.stored_bytes += version.stored_bytes
             if self.stored_bytes > limits.GRAPH_RELATION_BYTES_MAX:
                 raise Refused(invalid("the relations of the graph are over the byte budget"))

@@ -60,7 +60,7 @@ def revision(partition: PartitionReader, relation_id: str, number: int) -> Relat
     if number < 1:
         return invalid("revisions start at 1")
     current = partition.relation(relation_id)
-    version = None if current is None else partition.relation_revision(relation_id, number)
+    version = None if current is None else partition.relation_revision(relation_id, number, current)
     if current is None or (version is None and number > current.relation.revision):
         return missing()
     if version is None or number > current.relation.revision:

@@ -217,7 +217,7 @@ class Statuses:
                 return False
             self._index_entries += 1
             if neighbour.kind == "contradicts" and neighbour.ref.record_id not in partners:
-                relation = index.indexed_relation(self._partition, neighbour.relation_id)
+                relation = self._partition.indexed_relation(neighbour.relation_id)
                 if self._partners.relation_is_eligible(relation.relation):
                     partners.add(neighbour.ref.record_id)
         return True

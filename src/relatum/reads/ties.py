@@ -101,7 +101,7 @@ class Ties:
             self.entries_examined += 1
             other = uuid_bytes(neighbour.ref.record_id)
             if neighbour.kind in _KINDS and other in self._known and match not in self._tied.get(other, ()):
-                relation = index.indexed_relation(self._partition, neighbour.relation_id).relation
+                relation = self._partition.indexed_relation(neighbour.relation_id).relation
                 if self._evaluator.relation_is_eligible(relation):
                     self._tied[other].add(match)
         return True

@@ -13,11 +13,11 @@ from typing import NamedTuple
 from relatum.core import digests
 from relatum.core.ids import Ref, uuid_text
 from relatum.core.relations import StoredRelation
-from relatum.core.state import RelationVersion
 from relatum.errors import StorageInconsistency
 from relatum.store import rows
 from relatum.store.keys import Table, beyond
 from relatum.store.partition import Direction, PartitionReader
+from relatum.store.rows import Completeness
 
 
 class IndexEntry(NamedTuple):
@@ -27,18 +27,25 @@ class IndexEntry(NamedTuple):
     body: bytes
 
 
-def entries(partition: PartitionReader, direction: Direction, end: Ref) -> Iterator[IndexEntry]:
-    """The entries of one index in ascending relation id. Its header is checked after the last one was taken.
-
-    A reader that stops early has not read the index to its end, and the sum is not checked.
-    """
+def header_of(partition: PartitionReader, end: Ref) -> Completeness:
+    """What counts and sums both indexes of a record at an exact revision."""
     header = partition.completeness(end)
     if header is None:
         raise StorageInconsistency("a completeness header is missing")
-    if direction is Table.OUTGOING:
-        expected_count, expected_sum = header.outgoing_count, header.outgoing_sum
-    else:
-        expected_count, expected_sum = header.incoming_count, header.incoming_sum
+    return header
+
+
+def entries(
+    partition: PartitionReader, direction: Direction, end: Ref, header: Completeness | None = None
+) -> Iterator[IndexEntry]:
+    """The entries of one index in ascending relation id. Its header is checked after the last one was taken.
+
+    The header is read where it is not given. A reader that stops early has not read the index to its end, and the sum
+    is not checked.
+    """
+    if header is None:
+        header = header_of(partition, end)
+    expected_count, expected_sum = header.of(outgoing=direction is Table.OUTGOING)
     prefix = partition.keys.adjacency(direction, end.record_id, end.revision)
     count = total = 0
     for key, row in partition.reader.scan(prefix, beyond(prefix)):
@@ -66,20 +73,6 @@ def neighbours(partition: PartitionReader, direction: Direction, end: Ref) -> It
         body = entry.body
         other = Ref(record_id=uuid_text(body[:16]), revision=int.from_bytes(body[16:24], "big"))
         yield Neighbour(entry.relation_id, body[24:].decode(), other)
-
-
-def indexed_relation(partition: PartitionReader, relation_id: str) -> RelationVersion:
-    """The current relation that an index entry names, equal to its newest revision."""
-    version = partition.relation(relation_id)
-    if version is None:
-        raise StorageInconsistency("a relation of an index is missing")
-    revision, keys = version.relation.revision, partition.keys
-    newest = partition.body(keys.relation_revision(relation_id, revision))
-    if newest is None or rows.unpack_version(newest)[:2] != (version.sequence, version.digest):
-        raise StorageInconsistency("a relation does not match its revision")
-    if partition.body(keys.relation_revision(relation_id, revision + 1)) is not None:
-        raise StorageInconsistency("a relation is behind its revisions")
-    return version
 
 
 def neighbour(entry: IndexEntry, direction: Direction, end: Ref, relation: StoredRelation) -> Ref:

@@ -31,7 +31,7 @@ def relation_receipt(partition: PartitionReader, version: RelationVersion) -> Re
 
 def relation_change(partition: PartitionReader, version: RelationVersion) -> tuple[Event, RelationReceipt]:
     """The event that brought `version`, and the receipt of what it did to this relation, checked against it."""
-    event = partition.event(version.sequence)
+    event = partition.sealed_event(version.sequence)
     part = None if event is None else relation_part(event, version.relation.relation_id)
     if event is None or part is None:
         raise StorageInconsistency("the event of a relation is missing")
@@ -122,7 +122,7 @@ def verify_relation_rows(partition: PartitionReader, version: RelationVersion) -
     """
     relation = version.relation
     keys, relation_id, revision = partition.keys, relation.relation_id, relation.revision
-    _verify_newest(partition, keys.relation(relation_id), keys.relation_revision(relation_id, revision))
+    _verify_newest(partition, version.body, keys.relation_revision(relation_id, revision))
     beyond = partition.body(keys.relation_revision(relation_id, revision + 1))
     _require(beyond is None, "a relation is behind its revisions")
     _verify_entry(partition, relation, Table.OUTGOING, relation.input.source, relation.input.target)
@@ -130,8 +130,8 @@ def verify_relation_rows(partition: PartitionReader, version: RelationVersion) -
 
 
 def _verify_newest(partition: PartitionReader, current: bytes, newest: bytes) -> None:
-    """The row of what is current is that of its newest revision, to the byte; so neither needs decoding again."""
-    _require(partition.body(current) == partition.body(newest), "a current row does not match its newest revision")
+    """The body of what is current is that of its newest revision, which so needs no decoding."""
+    _require(partition.body(newest) == current, "a current row does not match its newest revision")
 
 
 def _verify_pointer(partition: PartitionReader, family: str, receipt: Receipt) -> None:
@@ -161,8 +161,7 @@ def verify_record(partition: PartitionReader, version: RecordVersion) -> None:
 def verify_record_rows(partition: PartitionReader, version: RecordVersion) -> None:
     """A current record whose receipt is known to be sound: equal to its newest revision, its header there."""
     meta = version.meta
-    keys, record_id, revision = partition.keys, meta.record_id, meta.revision
-    _verify_newest(partition, keys.record(record_id), keys.record_revision(record_id, revision))
+    _verify_newest(partition, version.body, partition.keys.record_revision(meta.record_id, meta.revision))
     header = partition.completeness(Ref(record_id=meta.record_id, revision=meta.revision))
     _require(header is not None, "a completeness header is missing")
 

@@ -114,12 +114,29 @@ class PartitionReader(JudgmentReader):
         _require_own(version.relation.relation_id == relation_id)
         return version
 
-    def relation_revision(self, relation_id: str, revision: int) -> RelationVersion | None:
-        """A relation at one revision."""
+    def indexed_relation(self, relation_id: str) -> RelationVersion:
+        """The current relation that an index entry names, equal to its newest revision."""
+        body = self.body(self.keys.relation(relation_id))
+        if body is None:
+            raise StorageInconsistency("a relation of an index is missing")
+        version = _remembered_relation(body)
+        _require_own(version.relation.relation_id == relation_id)
+        revision = version.relation.revision
+        if self.body(self.keys.relation_revision(relation_id, revision)) != body:
+            raise StorageInconsistency("a relation does not match its revision")
+        self.require_absent(
+            self.keys.relation_revision(relation_id, revision + 1), "a relation is behind its revisions"
+        )
+        return version
+
+    def relation_revision(
+        self, relation_id: str, revision: int, current: RelationVersion | None = None
+    ) -> RelationVersion | None:
+        """A relation at one revision. Where that is the very body of `current`, it is not decoded again."""
         body = self.body(self.keys.relation_revision(relation_id, revision))
         if body is None:
             return None
-        version = _relation(body)
+        version = current if current is not None and current.body == body else _relation(body)
         _require_own(version.relation.relation_id == relation_id and version.relation.revision == revision)
         return version
 
@@ -257,14 +274,18 @@ def _record(body: bytes) -> RecordVersion:
     if digest != digests.record_digest(canonical):
         raise StorageInconsistency("a record does not match its digest")
     meta = rows.RECORD.decode(canonical)
-    return RecordVersion(meta, digest, sequence, stored_length(meta, len(canonical)))
+    return RecordVersion(meta, digest, sequence, stored_length(meta, len(canonical)), body)
 
 
 def _relation(body: bytes) -> RelationVersion:
     sequence, digest, canonical = rows.unpack_version(body)
     if digest != digests.relation_digest(canonical):
         raise StorageInconsistency("a relation does not match its digest")
-    return RelationVersion(rows.RELATION.decode(canonical), digest, sequence, len(canonical))
+    return RelationVersion(rows.RELATION.decode(canonical), digest, sequence, len(canonical), body)
+
+
+_remembered_relation = lru_cache(maxsize=2048)(_relation)
+"""As `_record`, for walks, which come to the same relations again and again; single reads would turn them out."""
 
 
 def decode_entry(stream: Stream, body: bytes) -> RelationEntry | RecordEntry:

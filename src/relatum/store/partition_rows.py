@@ -44,6 +44,11 @@ class PartitionRows:
         body = self.body(self.keys.event(sequence))
         return None if body is None else rows.EVENT.decode(body)
 
+    def sealed_event(self, sequence: int) -> Event | None:
+        """The same for whoever asks for its receipt; a relation command in it is left as its bytes."""
+        body = self.body(self.keys.event(sequence))
+        return None if body is None else rows.SEALED_EVENT.decode(body)
+
 
 @lru_cache(maxsize=4096)
 def _located(partition: Partition) -> tuple[str, PartitionKeys]:

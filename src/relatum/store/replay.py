@@ -48,7 +48,7 @@ def stored_receipt(partition: PartitionReader, family: Family, subject_id: str, 
     pointer = partition.receipt(family, subject_id, idempotency_key)
     if pointer is None:
         return None
-    event = partition.event(pointer.sequence)
+    event = partition.sealed_event(pointer.sequence)
     expected = _EVENTS.get(family)
     if expected is None or not isinstance(event, expected):
         raise StorageInconsistency("the event of a receipt is missing")

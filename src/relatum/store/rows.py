@@ -21,7 +21,7 @@ from relatum.core.canonical import encode
 from relatum.core.changes import RecordEntry, RelationEntry
 from relatum.core.cursors import Checkpoint
 from relatum.core.digests import DIGEST_BYTES, body_digest, store_key_digest
-from relatum.core.events import Event, Head
+from relatum.core.events import Event, Head, SealedEvent
 from relatum.core.ids import Partition, Ref, uuid_bytes, uuid_text
 from relatum.core.kinds import REGISTRY, Kind
 from relatum.core.links import StoredLink
@@ -163,6 +163,7 @@ POSITION: Codec[Position] = Codec(Position)
 PARTITION: Codec[Partition] = Codec(Partition)
 HEAD: Codec[Head] = Codec(Head)
 EVENT: Codec[Event] = Codec(Event)  # type: ignore[arg-type]  # a closed union of event structs
+SEALED_EVENT: Codec[Event] = Codec(SealedEvent)  # type: ignore[arg-type]  # likewise
 RECORD: Codec[RecordMeta] = Codec(RecordMeta)
 PAYLOAD: Codec[PayloadRow] = Codec(PayloadRow)
 RELATION: Codec[StoredRelation] = Codec(StoredRelation)
@@ -209,6 +210,12 @@ class Completeness(NamedTuple):
     outgoing_sum: int = 0
     incoming_count: int = 0
     incoming_sum: int = 0
+
+    def of(self, *, outgoing: bool) -> tuple[int, int]:
+        """Number and sum of the outgoing entries, or of the incoming ones."""
+        if outgoing:
+            return self.outgoing_count, self.outgoing_sum
+        return self.incoming_count, self.incoming_sum
 
     def pack(self) -> bytes:
         """The body."""
