@@ -56,6 +56,7 @@ BLOCK_CACHE_BYTES: Final = 64 * MIB
 WRITE_BUFFER_BYTES: Final = 16 * MIB
 WRITE_BUFFERS_MAX: Final = 4
 OPEN_FILES_MAX: Final = 256
+MEMTABLE_FILTER_RATIO: Final = 0.02
 
 _FURTHER_SETTINGS: Final = Path(__file__).with_name("engine_options")
 """Holds a file of settings that the binding has no setter for."""
@@ -319,6 +320,9 @@ def _bound_memory(options: Options) -> None:
     options.set_write_buffer_size(WRITE_BUFFER_BYTES)
     options.set_max_write_buffer_number(WRITE_BUFFERS_MAX)
     options.set_max_open_files(OPEN_FILES_MAX)
+    # Most gets of a new command are for rows that must not be there. Without this each walks every buffer.
+    options.set_memtable_whole_key_filtering(True)
+    options.set_memtable_prefix_bloom_ratio(MEMTABLE_FILTER_RATIO)
 
 
 def _bound_files(options: Options) -> None:
