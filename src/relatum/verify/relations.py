@@ -41,7 +41,7 @@ class RelationRows:
         digest = digests.relation_digest(canonical)
         receipt = receipts.relation_receipt(reader.workspace_id, event, part, command, after.revision, digest)
         require(part.receipt == receipt, "a relation's event does not lead to what its receipt says")
-        version = rows.Version(event.sequence, digest, canonical).pack()
+        version = rows.pack_version(event.sequence, digest, canonical)
         key = reader.keys.relation_revision(after.relation_id, after.revision)
         self._audits[Table.RELATION_REVISION].imply(event.sequence, key, version)
         if before is None:
