@@ -45,7 +45,7 @@ class Staging(PartitionReader):
         return self._head
 
     def forget(self) -> None:
-        """Drops the decoded head, after a rollback of the overlay."""
+        """Drops the decoded head, once the overlay has dropped what it was staged with."""
         self._head = None
 
     def tip(self, stream: Stream) -> JournalHead | None:
@@ -86,7 +86,7 @@ class Staging(PartitionReader):
         self._fresh[key] = None
 
     def keep(self) -> None:
-        """What is staged stays: it was all of a command."""
+        """What is staged stays, whatever becomes of the next command."""
         self._overlay.keep()
 
     def delete_all(self, prefix: bytes) -> None:
