@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from crash_tests.bugs.bug import Bug, Patch
 from relatum.core.ids import Ref
+from relatum.core.records import Payload
 from relatum.store.keys import PREFIX_BYTES, Table
+from relatum.store.overlay import Packable
 from relatum.store.partition import Direction
 from relatum.store.projection import apply
 from relatum.store.projection.staging import Staging
@@ -32,25 +34,25 @@ def index_without_header(
         staging.delete(key)
 
 
-def put_without_journal(staging: Staging, key: bytes, body: bytes) -> None:
+def put_without_journal(staging: Staging, key: bytes, body: bytes | Packable) -> None:
     """The head counts a change that its journal does not tell."""
     if key[PREFIX_BYTES] != Table.JOURNAL:
         _put(staging, key, body)
 
 
-def put_without_witness(staging: Staging, key: bytes, body: bytes) -> None:
+def put_without_witness(staging: Staging, key: bytes, body: bytes | Packable) -> None:
     """A key's second row is forgotten."""
     if key[PREFIX_BYTES] != Table.RECEIPT_WITNESS:
         _put(staging, key, body)
 
 
-def put_first_revision_only(staging: Staging, key: bytes, body: bytes) -> None:
+def put_first_revision_only(staging: Staging, key: bytes, body: bytes | Packable) -> None:
     """The immutable row of a relation's later revisions is forgotten."""
     if key[PREFIX_BYTES] != Table.RELATION_REVISION or key[-1] == 1:
         _put(staging, key, body)
 
 
-def free_nothing(staging: Staging, record_id: str) -> None:
+def free_nothing(staging: Staging, record_id: str, payload: Payload | None) -> None:
     """A deleted or revised record keeps its topic slot."""
 
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 from crash_tests.bugs.bug import Bug, Patch
 from relatum import failpoints
 from relatum.clock import FloorClock
-from relatum.store.overlay import Overlay
+from relatum.store import rows
+from relatum.store.bodies import Bodies
 from relatum.writer.committer import Committer
 from relatum.writer.deciding import Deciding
 from relatum.writer.intake import Intake
 from relatum.writer.submission import Ticket
 
+_body = Bodies.body
 
-def get_published_only(overlay: Overlay, key: bytes) -> bytes | None:
+
+def read_published_only(overlay: Bodies, key: bytes) -> bytes | None:
     """What this group has staged is overlooked where something older is stored."""
-    below = overlay._base_get(key)
-    return overlay._rows.get(key) if below is None else below
+    below = overlay._below(key)
+    return _body(overlay, key) if below is None else rows.unseal(key, below)
 
 
 def set_back(clock: FloorClock) -> int:
@@ -53,7 +56,7 @@ BUGS = (
     Bug(
         name="wrong-overlay-read",
         help="a command does not see what its own group has staged",
-        patches=(Patch(Overlay, "get", get_published_only),),
+        patches=(Patch(Bodies, "body", read_published_only),),
     ),
     Bug(
         name="clock-backwards",

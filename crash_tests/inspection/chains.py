@@ -75,7 +75,7 @@ def check_receipts(partition: StoredPartition, events: Iterable[Event], claims: 
         _check_receipt(partition, event.sequence, answer.receipt)
         key = partition.keys.receipt(answer.family, answer.subject_id, answer.idempotency_key)
         require(key not in pointers, f"{partition.name}: two events under the key {answer.idempotency_key!r}")
-        pointers[key] = rows.ReceiptPointer(event.sequence, answer.command_digest).pack()
+        pointers[key] = rows.pack_receipt(event.sequence, answer.command_digest)
         acknowledged += _matches_claim(partition, answer, claims)
     same_rows(f"{partition.name}, receipts by key", pointers, partition.table(Table.RECEIPT))
     return acknowledged

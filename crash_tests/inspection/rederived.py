@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from crash_tests.inspection.stored import StoredPartition, StoredRows, same_rows
 from relatum.store import keys
+from relatum.store.bodies import Bodies
 from relatum.store.memory import MemoryStore
-from relatum.store.overlay import Overlay
 from relatum.store.projection.rebuild import rebuild
 from relatum.store.projection.staging import Staging
 
@@ -14,7 +14,7 @@ _OF_THE_STORE_ITSELF = {keys.FORMAT, keys.POSITION}
 
 def check_rederived(stored: StoredRows, partitions: list[StoredPartition]) -> int:
     """The events of all partitions give every row of the store, store-wide tables included; the number of rows."""
-    overlay = Overlay(MemoryStore())
+    overlay = Bodies(MemoryStore())
     for partition in partitions:
         rebuild(partition.reader, Staging(overlay, partition.partition))
     derived = {key: row for key, row in overlay.rows().items() if row is not None}

@@ -37,6 +37,7 @@ from relatum.http.responses import encoded
 from relatum.ledger import Ledger
 from relatum.store import keys, rows
 from relatum.store.projection import apply
+from relatum.store.projection import relations as projected_relations
 from relatum.store.projection.staging import Staging
 from relatum.store.rocks import RocksStore
 from relatum.writer import group as writing
@@ -51,13 +52,13 @@ WITHIN = (
     (relations, "assertable", "decide: ends and eligibility"),
     (relations, "_accept", "decide: relation, receipt, event"),
     (writing, "project", "project: all"),
-    (apply, "_index", "project: adjacency and headers"),
+    (projected_relations, "_index", "project: adjacency and headers"),
     (apply, "_receipt", "project: receipt rows"),
-    (apply, "_journaled", "project: journal entry"),
-    (apply, "_relation_uses", "project: dependents"),
+    (apply, "journaled", "project: journal entry"),
+    (projected_relations, "_stage_uses", "project: dependents"),
     (Staging, "advance", "project: event and head"),
     (RocksStore, "get", "(gets of the engine in both)"),
-    (digests, "_digest", "(digests in both)"),
+    (digests, "blake3", "(hashing in both)"),
 )
 
 
@@ -175,7 +176,8 @@ def decided(ledger: Ledger, submissions: Sequence[MemorySubmission], clock: Cloc
     assert group.accepted == len(submissions), outcomes
     position = clock.of("position", lambda: group.position_after(database.position))
     row = rows.seal(keys.POSITION, rows.POSITION.encode(position))
-    clock.of("write the batch", lambda: database.store.write({**group.staged.rows(), keys.POSITION: row}))
+    staged = clock.of("seal the rows", group.staged.rows)
+    clock.of("write the batch", lambda: database.store.write({**staged, keys.POSITION: row}))
     clock.of("sync", database.store.sync)
     watermark = database._watermark
     assert watermark is not None

@@ -12,8 +12,8 @@ from relatum.core.events import Stamp
 from relatum.core.ids import Author, Partition
 from relatum.core.receipts import Receipt
 from relatum.errors import Refusal
+from relatum.store.bodies import Bodies
 from relatum.store.memory import MemoryStore
-from relatum.store.overlay import Overlay
 from relatum.store.projection import Staging, project
 from tests.support.builders import ADA, PARTITION, START_MILLIS
 from tests.support.steps import Operation, Steps
@@ -27,7 +27,7 @@ class World(Steps):
     """A partition, an author and a clock that a test moves by hand."""
 
     def __init__(self, partition: Partition = PARTITION, author: Author = ADA) -> None:
-        self.state = Staging(Overlay(MemoryStore()), partition)
+        self.state = Staging(Bodies(MemoryStore()), partition)
         self.author = author
         self.now_millis = START_MILLIS
 

@@ -175,14 +175,14 @@ def a_retired_relation_is_still_indexed(found: Rows) -> None:
 def a_header_counts_one_too_many(found: Rows) -> None:
     key = keys_of(found, Table.HEADER)[0]
     header = rows.unpack_completeness(body(found, key))
-    put(found, key, header._replace(outgoing_count=header.outgoing_count + 1).pack())
+    put(found, key, replace(header, outgoing_count=header.outgoing_count + 1).pack())
 
 
 @fault("header: the row .* is altered")
 def a_header_sums_wrongly(found: Rows) -> None:
     key = keys_of(found, Table.HEADER)[0]
     header = rows.unpack_completeness(body(found, key))
-    put(found, key, header._replace(incoming_sum=header.incoming_sum ^ 1).pack())
+    put(found, key, replace(header, incoming_sum=header.incoming_sum ^ 1).pack())
 
 
 @fault("header: the row .* is missing")

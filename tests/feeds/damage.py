@@ -15,8 +15,8 @@ from relatum.core.events import Event, Stamp
 from relatum.core.streams import Stream
 from relatum.ledger import Ledger
 from relatum.store import rows
+from relatum.store.bodies import Bodies
 from relatum.store.journal import Entry
-from relatum.store.overlay import Overlay
 from relatum.store.partition import PartitionReader
 from relatum.store.projection import Staging, project
 from tests.feeds.following import advance
@@ -33,7 +33,7 @@ def implant(ledger: Ledger, found: Mapping[bytes, bytes | None]) -> None:
 
 def implant_checkpoint(desk: Desk, stream: Stream, cursor: Cursor) -> Checkpoint:
     """A first checkpoint wherever it may lie, as if a store had been put together of two."""
-    overlay = Overlay(desk.ledger._database.store)
+    overlay = Bodies(desk.ledger._database.store)
     staging = Staging(overlay, desk.partition)
     stamp = Stamp(at_millis=desk.ledger.clock.millis(), author=desk.author, entropy=bytes(32))
     decision = checkpoints._accept(staging, stream, advance(cursor), None, "0" * 64, stamp)

@@ -17,9 +17,9 @@ from relatum.core.stored_judgments import StoredJudgment
 from relatum.errors import StorageInconsistency
 from relatum.ledger import Ledger
 from relatum.store import rows
+from relatum.store.bodies import Bodies
 from relatum.store.keys import PREFIX_BYTES, Table
 from relatum.store.memory import MemoryStore
-from relatum.store.overlay import Overlay
 from relatum.store.partition import PartitionReader
 from relatum.store.projection import Staging
 from relatum.store.projection.rebuild import apply_event
@@ -80,7 +80,7 @@ class Follower:
         self.store = MemoryStore()
 
     def apply(self, partition: Partition, event: bytes, payload: bytes | None) -> None:
-        overlay = Overlay(self.store)
+        overlay = Bodies(self.store)
         decoded = rows.EVENT.decode(event)
         codec: Any = rows.WORDS if isinstance(decoded, JudgmentEvent) else rows.PAYLOAD
         brought = None if payload is None else codec.decode(payload)

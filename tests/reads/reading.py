@@ -11,7 +11,7 @@ from relatum.core.records import Record
 from relatum.core.relations import Relation
 from relatum.errors import Refusal
 from relatum.reads import record_query, records, relation_query, relations
-from relatum.store.overlay import Overlay
+from relatum.store.bodies import Bodies
 from relatum.store.projection import Staging
 from tests.support.desk import Desk
 
@@ -86,4 +86,4 @@ class Reading:
     def damage(self) -> Iterator[Staging]:
         """The desk's partition, to be altered row by row; nothing reaches the store."""
         with self.desk.view() as view:
-            yield Staging(Overlay(view.partition(self.desk.partition).reader), self.desk.partition)
+            yield Staging(Bodies(view.partition(self.desk.partition).reader), self.desk.partition)

@@ -150,7 +150,7 @@ def _with_another_digest(partition: Staging, receipt: Receipt) -> None:
 
 def _point(partition: Staging, receipt: Receipt, pointer: rows.ReceiptPointer) -> None:
     key = partition.keys.receipt(family_of(receipt), ADA.subject_id, receipt.idempotency_key)
-    partition.put(key, pointer.pack())
+    partition.put(key, rows.pack_receipt(*pointer))
 
 
 def _without_its_event(partition: Staging, receipt: Receipt) -> None:
@@ -205,7 +205,9 @@ def _with_a_revision_of_another_event(partition: Staging, receipt: Receipt) -> N
     body = partition.body(_revision_key(partition, receipt))
     assert body is not None
     version = rows.unpack_version(body)
-    partition.put(_revision_key(partition, receipt), version._replace(sequence=version.sequence + 1).pack())
+    partition.put(
+        _revision_key(partition, receipt), rows.pack_version(*version._replace(sequence=version.sequence + 1))
+    )
 
 
 def _without_its_current_row(partition: Staging, receipt: Receipt) -> None:

@@ -1,4 +1,4 @@
-"""What an overlay promises beyond being a reader: savepoints, and a scan that holds still."""
+"""What an overlay promises beyond being a reader: what is dropped is gone, and a scan that holds still."""
 
 from __future__ import annotations
 
@@ -10,26 +10,25 @@ from relatum.store.overlay import Overlay
 from tests.store.helpers import EVERYTHING, rows_of
 
 
-def test_a_rollback_restores_replaced_added_and_deleted_rows() -> None:
+def test_dropping_restores_replaced_added_and_deleted_rows() -> None:
     overlay = Overlay(MemoryStore({b"base": b"0", b"kept": b"0"}))
     overlay.put(b"mine", b"1")
-    mark = overlay.mark()
+    overlay.keep()
     overlay.put(b"mine", b"2")
     overlay.put(b"mine", b"3")
     overlay.put(b"new", b"1")
     overlay.delete(b"base")
     overlay.delete(b"new")
-    overlay.rollback(mark)
+    overlay.drop()
     assert {b"base": b"0", b"kept": b"0", b"mine": b"1"} == rows_of(overlay)
     assert {b"mine": b"1"} == overlay.rows()
 
 
-def test_a_rollback_to_the_beginning_leaves_nothing_to_write() -> None:
+def test_dropping_everything_leaves_nothing_to_write() -> None:
     overlay = Overlay(MemoryStore())
-    mark = overlay.mark()
     overlay.put(b"k", b"v")
     assert {b"k": b"v"} == rows_of(overlay)
-    overlay.rollback(mark)
+    overlay.drop()
     assert {} == overlay.rows()
     assert {} == rows_of(overlay)
 
@@ -69,13 +68,12 @@ puts = st.lists(st.tuples(keys, st.none() | st.binary(max_size=2), st.booleans()
 
 
 @given(base=st.dictionaries(keys, st.binary(max_size=2)), commands=st.lists(st.tuples(puts, st.booleans()), max_size=6))
-def test_only_commands_that_were_not_rolled_back_leave_anything_behind(
+def test_only_commands_that_were_kept_leave_anything_behind(
     base: dict[bytes, bytes], commands: list[tuple[list[tuple[bytes, bytes | None, bool]], bool]]
 ) -> None:
     overlay = Overlay(MemoryStore(base))
     kept: dict[bytes, bytes | None] = {}
     for command, fails in commands:
-        mark = overlay.mark()
         staged = dict(kept)
         for key, value, scans in command:
             overlay.put(key, value)
@@ -83,8 +81,9 @@ def test_only_commands_that_were_not_rolled_back_leave_anything_behind(
             if scans:
                 assert_shows(overlay, base, staged)
         if fails:
-            overlay.rollback(mark)
+            overlay.drop()
         else:
+            overlay.keep()
             kept = staged
         assert_shows(overlay, base, kept)
     assert kept == overlay.rows()

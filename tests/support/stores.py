@@ -9,11 +9,11 @@ from relatum.core.ids import Partition
 from relatum.errors import StorageFailure
 from relatum.ledger import Ledger
 from relatum.store import keys, rows
+from relatum.store.bodies import Bodies
 from relatum.store.database import Database, _format, _position
 from relatum.store.keys import PREFIX_BYTES, Table
 from relatum.store.kv import KeyValue, Reader
 from relatum.store.memory import MemoryStore
-from relatum.store.overlay import Overlay
 from relatum.store.partition import PartitionReader
 from relatum.store.projection import Staging
 from relatum.store.projection.rebuild import rebuild
@@ -99,7 +99,7 @@ def derived_rows(found: dict[bytes, bytes]) -> dict[bytes, bytes]:
 def rebuilt_rows(found: dict[bytes, bytes]) -> dict[bytes, bytes]:
     """The rows that the events and payloads among `found` lead to, on an empty store."""
     source = MemoryStore(found)
-    overlay = Overlay(MemoryStore())
+    overlay = Bodies(MemoryStore())
     for partition in partitions_of(found):
         rebuild(PartitionReader(source, partition), Staging(overlay, partition))
     return {key: row for key, row in overlay.rows().items() if row is not None}

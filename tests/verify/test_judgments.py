@@ -16,6 +16,7 @@ from relatum.ledger import Ledger
 from relatum.store import rows
 from relatum.store.keys import PREFIX_BYTES, STORE_PREFIX, PartitionKeys, Table
 from relatum.store.memory import MemoryStore
+from relatum.store.overlay import Packable
 from relatum.store.partition import PartitionReader
 from relatum.store.projection.staging import Staging
 from relatum.verify.directory import verify_rows
@@ -109,7 +110,7 @@ def test_two_entries_of_one_event_that_changed_places_are_found_although_the_jou
 class _Forgetful(Staging):
     """The projection with a line too few."""
 
-    def put(self, key: bytes, body: bytes) -> None:
+    def put(self, key: bytes, body: bytes | Packable) -> None:
         if key[PREFIX_BYTES] != Table.CANDIDATE_END:
             super().put(key, body)
 

@@ -68,9 +68,10 @@ class Dependencies:
 
     def root(self, record_id: str) -> RecordVersion | None:
         """A record for its own sake; costs nothing of the budget."""
-        if record_id not in self._read:
-            self._read[record_id] = self._records.record(record_id)
-        return self._read[record_id]
+        if record_id in self._read:
+            return self._read[record_id]
+        version = self._read[record_id] = self._records.record(record_id)
+        return version
 
     def look_up(self, record_id: str) -> RecordVersion | None:
         """A record as a dependency. Raises Refused (400) where the request's budget is exhausted."""
@@ -98,7 +99,8 @@ def own_failure(meta: RecordMeta, now_millis: int) -> OwnReason | None:
     """Why a record fails by itself, or None. Expiry is half-open: at the instant itself the record has expired."""
     if meta.state == "deleted":
         return "deleted"
-    if meta.disposition == "rejected":
+    review = meta.review
+    if review is not None and review.disposition == "rejected":
         return "rejected"
     expiry = meta.facts.valid_until_millis
     return "expired" if expiry is not None and now_millis >= expiry else None

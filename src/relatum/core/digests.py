@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import TypeVar
 
 from blake3 import blake3
-from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec import UNSET, Struct
+from msgspec.structs import replace
 
 from relatum.core.candidates import Words
 from relatum.core.canonical import encode
@@ -32,23 +32,19 @@ DIGEST_BYTES = 32
 ACCUMULATOR_MODULUS = 1 << 256
 
 
-def _digest(label: bytes, data: bytes) -> bytes:
-    return blake3(b"relatum/1/" + label + b"\0" + data).digest()
-
-
 def workspace_id(partition: Partition) -> str:
     """The stable, opaque name of a partition: 64 hex digits."""
-    return _digest(b"partition", encode(partition)).hex()
+    return blake3(b"relatum/1/partition\0" + encode(partition)).hexdigest()
 
 
 def company_digest(company_id: str) -> bytes:
     """Groups a company's workspaces in the store: 16 bytes."""
-    return _digest(b"company", company_id.encode())[:16]
+    return blake3(b"relatum/1/company\0" + company_id.encode()).digest(16)
 
 
 def relation_command_digest(operation: RelationOperation) -> str:
     """Identity of a relation command: anybody can recompute it."""
-    return _digest(b"relation-command", encode(operation)).hex()
+    return blake3(b"relatum/1/relation-command\0" + encode(operation)).hexdigest()
 
 
 def record_command_digest(operation: RecordOperation, store_key: bytes) -> str:
@@ -58,12 +54,12 @@ def record_command_digest(operation: RecordOperation, store_key: bytes) -> str:
 
 def relation_digest(canonical: bytes) -> bytes:
     """Digest of the canonical bytes of a relation at one revision."""
-    return _digest(b"relation", canonical)
+    return blake3(b"relatum/1/relation\0" + canonical).digest()
 
 
 def record_digest(canonical: bytes) -> bytes:
     """Digest of the canonical bytes of a record's kept part, which holds the salted digests of the erasable parts."""
-    return _digest(b"record", canonical)
+    return blake3(b"relatum/1/record\0" + canonical).digest()
 
 
 def payload_digest(row: PayloadRow) -> bytes:
@@ -73,22 +69,22 @@ def payload_digest(row: PayloadRow) -> bytes:
 
 def stored_payload_digest(body: bytes) -> bytes:
     """The same of the canonical bytes that it is stored as."""
-    return _digest(b"payload", body)
+    return blake3(b"relatum/1/payload\0" + body).digest()
 
 
 def store_key_digest(store_key: bytes) -> bytes:
     """Digest of the store's key, kept beside it."""
-    return _digest(b"store-key", store_key)
+    return blake3(b"relatum/1/store-key\0" + store_key).digest()
 
 
 def credential_digest(stored: bytes) -> bytes:
     """Digest of a credential as it is stored, by which the row that leads to it knows it again."""
-    return _digest(b"credential", stored)
+    return blake3(b"relatum/1/credential\0" + stored).digest()
 
 
 def link_command_digest(operation: LinkOperation) -> str:
     """Identity of a link command: anybody can recompute it."""
-    return _digest(b"link-command", encode(operation)).hex()
+    return blake3(b"relatum/1/link-command\0" + encode(operation)).hexdigest()
 
 
 def words_digest(words: Words) -> bytes:
@@ -98,7 +94,7 @@ def words_digest(words: Words) -> bytes:
 
 def stored_words_digest(canonical: bytes) -> bytes:
     """The same of the canonical bytes that they are stored as."""
-    return _digest(b"words", canonical)
+    return blake3(b"relatum/1/words\0" + canonical).digest()
 
 
 def judgment_command_digest(operation: JudgmentOperation, store_key: bytes) -> str:
@@ -115,28 +111,22 @@ def checkpoint_command_digest(stream: Stream, command: CheckpointCommand) -> str
         "expected_checkpoint_digest": command.expected_checkpoint_digest,
         "operation": command.operation,
     }
-    return _digest(b"checkpoint-command", encode(asked)).hex()
+    return blake3(b"relatum/1/checkpoint-command\0" + encode(asked)).hexdigest()
 
 
 def checkpoint_digest(workspace: str, stream: Stream, checkpoint: Checkpoint) -> str:
     """Digest of a checkpoint without its own digest, bound to the partition and the stream."""
-    members = _members_without(checkpoint, "checkpoint_digest")
-    bound = {"workspace_id": workspace, "stream": stream, "checkpoint": members}
-    return _digest(b"checkpoint", encode(bound)).hex()
-
-
-def _members_without(value: Struct, name: str) -> dict[str, object]:
-    members = asdict(value)
-    del members[name]
-    return members
+    bare = replace(checkpoint, checkpoint_digest=UNSET)  # which the encoder leaves out
+    bound = {"workspace_id": workspace, "stream": stream, "checkpoint": bare}
+    return blake3(b"relatum/1/checkpoint\0" + encode(bound)).hexdigest()
 
 
 def receipt_digest(
     workspace: str, receipt: RecordReceipt | RelationReceipt | CheckpointReceipt | JudgmentReceipt | LinkReceipt
 ) -> str:
     """Digest of a receipt without its own digest, bound to the partition."""
-    members = _members_without(receipt, "receipt_digest")
-    return _digest(b"receipt", encode({"workspace_id": workspace, "receipt": members})).hex()
+    bare = replace(receipt, receipt_digest=UNSET)  # which the encoder leaves out
+    return blake3(b"relatum/1/receipt\0" + encode({"receipt": bare, "workspace_id": workspace})).hexdigest()
 
 
 def sealed_receipt(workspace: str, receipt: AnyReceipt) -> AnyReceipt:
@@ -146,22 +136,22 @@ def sealed_receipt(workspace: str, receipt: AnyReceipt) -> AnyReceipt:
 
 def text_digest(text: bytes) -> str:
     """Digest of a file of a text export."""
-    return _digest(b"text-file", text).hex()
+    return blake3(b"relatum/1/text-file\0" + text).hexdigest()
 
 
 def text_root(files: dict[str, str]) -> str:
     """Digest of a whole text export: of the digest of each file by its path."""
-    return _digest(b"text-export", encode(files)).hex()
+    return blake3(b"relatum/1/text-export\0" + encode(files)).hexdigest()
 
 
 def event_digest(row: bytes) -> bytes:
     """Digest of an event's stored bytes, which name the digest of the event before it."""
-    return _digest(b"event", row)
+    return blake3(b"relatum/1/event\0" + row).digest()
 
 
 def position_digest(before: bytes, events: list[bytes]) -> bytes:
     """Digest of the whole store's history after the events of one more group, given by their digests in order."""
-    return _digest(b"position", before + b"".join(events))
+    return blake3(b"relatum/1/position\0" + before + b"".join(events)).digest()
 
 
 @lru_cache(maxsize=4096)
@@ -170,56 +160,57 @@ def receipt_key(family: str, subject_id: str, idempotency_key: str) -> bytes:
 
     Remembered: a command asks for its own several times on its way.
     """
-    return _digest(b"receipt-key", encode([family, subject_id, idempotency_key]))[:16]
+    return blake3(b"relatum/1/receipt-key\0" + encode([family, subject_id, idempotency_key])).digest(16)
 
 
 def consumer_key(subject_id: str, consumer_id: str) -> bytes:
     """Where a subject's consumer of a stream is looked up: 16 bytes."""
-    return _digest(b"consumer-key", encode([subject_id, consumer_id]))[:16]
+    return blake3(b"relatum/1/consumer-key\0" + encode([subject_id, consumer_id])).digest(16)
 
 
 def topic_key(topic: str) -> bytes:
     """Where the holder of a topic slot is looked up: 16 bytes."""
-    return _digest(b"topic-key", topic.encode())[:16]
+    return blake3(b"relatum/1/topic-key\0" + topic.encode()).digest(16)
 
 
 def fact_key(fact: str) -> bytes:
     """Where the records that say something of a fact are looked up: 16 bytes."""
-    return _digest(b"fact-key", fact.encode())[:16]
+    return blake3(b"relatum/1/fact-key\0" + fact.encode()).digest(16)
 
 
 def said_digest(content: str, source_hash: str | None) -> bytes:
     """What a record says of its fact, and by which state of its source; equal for equal statements: 16 bytes."""
-    return _digest(b"said", encode([content, source_hash]))[:16]
+    return blake3(b"relatum/1/said\0" + encode([content, source_hash])).digest(16)
 
 
 def body_digest(canonical: bytes) -> bytes:
     """What a row that has no revisions, and so nothing beside it, keeps of its own canonical bytes: 16 bytes."""
-    return _digest(b"body", canonical)[:16]
+    return blake3(b"relatum/1/body\0" + canonical).digest(16)
 
 
 def adjacency_digest(entry: bytes) -> int:
     """An adjacency entry as a 256-bit number, to be summed modulo 2**256 whatever the order."""
-    return int.from_bytes(_digest(b"adjacency", entry), "big")
+    return int.from_bytes(blake3(b"relatum/1/adjacency\0" + entry).digest(), "big")
 
 
 def row_number(row: bytes) -> int:
     """Key and body of a row as a 256-bit number, to be summed modulo 2**256 whatever the order: for verification."""
-    return int.from_bytes(_digest(b"row", row), "big")
+    return int.from_bytes(blake3(b"relatum/1/row\0" + row).digest(), "big")
 
 
 def baseline_digest(workspace: str, stream: Stream, journal_id: str) -> bytes:
     """Prefix digest of a journal before its first entry."""
-    return _digest(b"journal-baseline", encode({"workspace_id": workspace, "stream": stream, "journal_id": journal_id}))
+    opened = {"workspace_id": workspace, "stream": stream, "journal_id": journal_id}
+    return blake3(b"relatum/1/journal-baseline\0" + encode(opened)).digest()
 
 
 def prefix_digest(
     workspace: str, stream: Stream, before: JournalHead, nonce: bytes, change: RecordChange | RelationChange
 ) -> bytes:
     """Prefix digest of a journal up to and with the entry that follows `before`."""
-    return _digest(
-        b"journal-entry",
-        encode(
+    return blake3(
+        b"relatum/1/journal-entry\0"
+        + encode(
             {
                 "workspace_id": workspace,
                 "stream": stream,
@@ -229,13 +220,13 @@ def prefix_digest(
                 "nonce": nonce.hex(),
                 "change": change,
             }
-        ),
-    )
+        )
+    ).digest()
 
 
 def secret_verifier(secret: str) -> bytes:
     """What is stored of a credential's secret. The secret has 256 random bits, so one hash is enough."""
-    return _digest(b"credential-secret", secret.encode())
+    return blake3(b"relatum/1/credential-secret\0" + secret.encode()).digest()
 
 
 def same(left: bytes, right: bytes) -> bool:

@@ -92,11 +92,13 @@ class Evaluator:
 
     def is_eligible(self, version: RecordVersion) -> bool:
         """Whether a record is eligible at its current revision; evaluated once per request."""
-        record_id = version.meta.record_id
-        known = self._sound.get(record_id)
+        meta = version.meta
+        if meta.derivation is None:  # nothing to walk, nothing to remember
+            return own_failure(meta, self.now_millis) is None
+        known = self._sound.get(meta.record_id)
         if known is None:
             known = self._failure(version)[0] is None
-            self._sound[record_id] = known
+            self._sound[meta.record_id] = known
         return known
 
     def _failure(self, version: RecordVersion) -> tuple[SourceFailure | None, Walk | None]:
@@ -131,9 +133,11 @@ class Evaluator:
             dependency_work=self.work.since(before),
         )
 
-    def endpoint_failure(self, end: Ref) -> EndpointReason | None:
-        """Why an end can't carry a relation, or None. Another revision is tested before the record's own state."""
-        version = self.record(end.record_id)
+    def endpoint_failure(self, end: Ref, version: RecordVersion | None) -> EndpointReason | None:
+        """Why an end, and the record it names, can't carry a relation, or None.
+
+        Another revision is tested before the record's own state.
+        """
         if version is None:
             return "endpoint_unavailable"
         if version.meta.revision != end.revision:
@@ -150,7 +154,7 @@ class Evaluator:
 
     def check_endpoint_bytes(self, source: RecordVersion | None, target: RecordVersion | None) -> None:
         """Raises Refused (400) where both ends together are over the byte budget."""
-        total = sum(version.stored_bytes for version in (source, target) if version is not None)
+        total = (source.stored_bytes if source else 0) + (target.stored_bytes if target else 0)
         if total > limits.ENDPOINT_BYTES_MAX:
             raise Refused(invalid("the endpoint records are over the byte budget"))
 
@@ -190,9 +194,10 @@ class Evaluator:
         if reason is not None:
             return _RelationFailure(reason)
         given = relation.input
-        self.check_endpoint_bytes(self.record(given.source.record_id), self.record(given.target.record_id))
-        for end in (given.source, given.target):
-            unfit = self.endpoint_failure(end)
+        source, target = self.record(given.source.record_id), self.record(given.target.record_id)
+        self.check_endpoint_bytes(source, target)
+        for end, version in ((given.source, source), (given.target, target)):
+            unfit = self.endpoint_failure(end, version)
             if unfit is not None:
                 return _RelationFailure(unfit, endpoint=end)
         failure = self.evidence_failure(given.evidence_sources)

@@ -100,6 +100,10 @@ StoredRecordOperation = (
 )
 
 
+NEW_RECORDS = (RecordCreated, RecordSaved, RecordDerived)
+"""The operations by which a record comes to be."""
+
+
 class CredentialIssued(Sparse, tag="issue", frozen=True, kw_only=True):
     """A credential came to be; `bootstrapped` when an operator made it offline."""
 

@@ -100,8 +100,15 @@ def uuid_bytes(uuid: str) -> bytes:
 
 def uuid_text(raw: bytes) -> str:
     """The canonical text of 16 bytes."""
-    digits = raw.hex()
+    return _spelled(raw.hex())
+
+
+def _spelled(digits: str) -> str:
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+
+_DRAWN_BITS = 0x0FFF << 64 | 2**62 - 1
+_VERSION_AND_VARIANT = 0x7000 << 64 | 0b10 << 62
 
 
 def uuid7(millis: int, entropy: bytes) -> str:
@@ -109,10 +116,9 @@ def uuid7(millis: int, entropy: bytes) -> str:
 
     Its order is the order of creation to the millisecond, so that ids scan in time order.
     """
-    time = min(max(millis, 0), 2**48 - 1).to_bytes(6, "big")
-    high = (0x7000 | (int.from_bytes(entropy[:2], "big") & 0x0FFF)).to_bytes(2, "big")
-    low = ((0b10 << 62) | (int.from_bytes(entropy[2:10], "big") & (2**62 - 1))).to_bytes(8, "big")
-    return uuid_text(time + high + low)
+    time = min(max(millis, 0), 2**48 - 1)
+    drawn = int.from_bytes(entropy[:10], "big") & _DRAWN_BITS
+    return _spelled(f"{time << 80 | _VERSION_AND_VARIANT | drawn:032x}")
 
 
 def uuid7_millis(value: str) -> int:

@@ -6,6 +6,7 @@ Regular expressions are kept to one search for control characters; lengths are i
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from relatum import limits
 
@@ -55,6 +56,12 @@ def is_consumer_id(text: str) -> bool:
 
 def is_method(text: str) -> bool:
     """Method, method revision, provider, model, model revision."""
+    return len(text) <= limits.METHOD_BYTES_MAX and _is_short_method(text)
+
+
+@lru_cache(maxsize=1024)
+def _is_short_method(text: str) -> bool:
+    """Remembered: each command of a worker names the same five."""
     return is_name(text, limits.METHOD_BYTES_MAX)
 
 

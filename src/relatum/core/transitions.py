@@ -17,6 +17,7 @@ from relatum.core.access import CredentialEvent as HistoryEntry
 from relatum.core.commands import AssertRelation, RelationOperation, RestoreRelation, RetireRelation, ReviewRelation
 from relatum.core.cursors import Checkpoint, CheckpointCommand
 from relatum.core.events import (
+    NEW_RECORDS,
     CredentialAuthorityChanged,
     CredentialIssued,
     CredentialOperation,
@@ -64,7 +65,7 @@ def record_after(
     before: RecordMeta | None, operation: StoredRecordOperation, record_id: str, at_millis: int, author: Author
 ) -> RecordMeta:
     """The record that `operation` leaves."""
-    if isinstance(operation, RecordCreated | RecordSaved | RecordDerived):
+    if isinstance(operation, NEW_RECORDS):
         return RecordMeta(
             schema_version=1,
             record_id=record_id,

@@ -8,9 +8,9 @@ from itertools import islice
 from relatum.core.standings import StandingView
 from relatum.errors import StorageInconsistency
 from relatum.limits import ANNOTATIONS_SCANNED_MAX
+from relatum.store.end_rows import VerdictEnd
 from relatum.store.keys import Table
 from relatum.store.partition import PartitionReader
-from relatum.store.rows import VerdictEnd
 
 
 class Standings:

@@ -8,6 +8,7 @@ bytes, revisions and sequences 8 bytes big endian, so that byte order is the ord
 from __future__ import annotations
 
 from enum import IntEnum
+from functools import lru_cache
 
 from relatum.core import digests
 from relatum.core.candidates import Status
@@ -79,6 +80,7 @@ class Use(IntEnum):
 
 
 STATUS_BYTE: dict[Status, bytes] = {"pending": b"\1", "judged": b"\2", "orphaned": b"\3"}
+_USE_BYTE = {use: bytes([use]) for use in Use}
 STREAM_BYTE: dict[Stream, bytes] = {RELATIONS: b"\1", RECORDS: b"\2"}
 
 
@@ -90,12 +92,19 @@ def _u64(value: int) -> bytes:
         raise StorageInconsistency("a stored number is out of range") from error
 
 
+@lru_cache(maxsize=8192)
 def _id(uuid: str) -> bytes:
-    """Sixteen bytes, of an id that was checked before if a client names it."""
+    """Sixteen bytes, of an id that was checked before if a client names it. Remembered, as `_at` is."""
     try:
         return uuid_bytes(uuid)
     except ValueError as error:
         raise StorageInconsistency("a stored id is not a UUID") from error
+
+
+@lru_cache(maxsize=8192)
+def _at(uuid: str, revision: int) -> bytes:
+    """A thing at one revision: twenty-four bytes. Remembered: a command makes several keys of the same few."""
+    return _id(uuid) + _u64(revision)
 
 
 def beyond(prefix: bytes) -> bytes:
@@ -152,6 +161,7 @@ class PartitionKeys:
         self._dependent = self._tables[Table.DEPENDENT]
         self._receipt = self._tables[Table.RECEIPT]
         self._receipt_witness = self._tables[Table.RECEIPT_WITNESS]
+        self._journals = {stream: self._tables[Table.JOURNAL] + own for stream, own in STREAM_BYTE.items()}
 
     def table(self, table: Table) -> bytes:
         """Prefix of a whole table."""
@@ -167,7 +177,7 @@ class PartitionKeys:
 
     def record_revision(self, record_id: str, revision: int) -> bytes:
         """A record at one revision."""
-        return self._record_revision + _id(record_id) + _u64(revision)
+        return self._record_revision + _at(record_id, revision)
 
     def payloads(self, record_id: str) -> bytes:
         """Prefix of everything of a record that a deletion erases."""
@@ -175,7 +185,7 @@ class PartitionKeys:
 
     def payload(self, record_id: str, revision: int) -> bytes:
         """The erasable row that a revision brought."""
-        return self._payload + _id(record_id) + _u64(revision)
+        return self._payload + _at(record_id, revision)
 
     def relation(self, relation_id: str) -> bytes:
         """A relation at its current revision."""
@@ -183,19 +193,19 @@ class PartitionKeys:
 
     def relation_revision(self, relation_id: str, revision: int) -> bytes:
         """A relation at one revision."""
-        return self._relation_revision + _id(relation_id) + _u64(revision)
+        return self._relation_revision + _at(relation_id, revision)
 
     def adjacency(self, direction: Table, record_id: str, revision: int) -> bytes:
         """Prefix of the entries of a record at an exact revision; `direction` is OUTGOING or INCOMING."""
-        return self._tables[direction] + _id(record_id) + _u64(revision)
+        return self._tables[direction] + _at(record_id, revision)
 
     def adjacency_entry(self, direction: Table, record_id: str, revision: int, relation_id: str) -> bytes:
         """One entry: a relation, seen from one of its ends."""
-        return self._tables[direction] + _id(record_id) + _u64(revision) + _id(relation_id)
+        return self._tables[direction] + _at(record_id, revision) + _id(relation_id)
 
     def header(self, record_id: str, revision: int) -> bytes:
         """The completeness headers of a record at an exact revision, both directions."""
-        return self._header + _id(record_id) + _u64(revision)
+        return self._header + _at(record_id, revision)
 
     def dependents(self, record_id: str) -> bytes:
         """Prefix of everything that depends on a record."""
@@ -203,7 +213,7 @@ class PartitionKeys:
 
     def dependent(self, record_id: str, use: Use, dependent_id: str) -> bytes:
         """One use of a record."""
-        return self._dependent + _id(record_id) + bytes([use]) + _id(dependent_id)
+        return self._dependent + _id(record_id) + _USE_BYTE[use] + _id(dependent_id)
 
     def receipt(self, family: str, subject_id: str, idempotency_key: str) -> bytes:
         """Where a subject's key of a command family leads to the event."""
@@ -215,11 +225,11 @@ class PartitionKeys:
 
     def journal(self, stream: Stream) -> bytes:
         """Prefix of a stream's entries."""
-        return self._tables[Table.JOURNAL] + STREAM_BYTE[stream]
+        return self._journals[stream]
 
     def journal_entry(self, stream: Stream, sequence: int) -> bytes:
         """One entry of a stream."""
-        return self.journal(stream) + _u64(sequence)
+        return self._journals[stream] + _u64(sequence)
 
     def topic(self, topic: str) -> bytes:
         """Who holds a topic slot."""

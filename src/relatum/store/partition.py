@@ -38,10 +38,9 @@ class PartitionReader(JudgmentReader):
             self.require_absent(self.keys.record_revision(record_id, 1), "a record is missing")
             return None
         version = _record(body)
-        _require_own(version.meta.record_id == record_id)
-        self.require_absent(
-            self.keys.record_revision(record_id, version.meta.revision + 1), "a record is behind its revisions"
-        )
+        meta = version.meta
+        _require_own(meta.record_id == record_id)
+        self.require_absent(self.keys.record_revision(record_id, meta.revision + 1), "a record is behind its revisions")
         return version
 
     def record_revision(self, record_id: str, revision: int) -> RecordVersion | None:

@@ -28,7 +28,7 @@ class PartitionRows:
 
     def require_absent(self, key: bytes, message: str) -> None:
         """What has a trace can't be unknown: where a row is missing, the one that was written with it must be, too."""
-        if self.reader.get(key) is not None:
+        if self.body(key) is not None:
             raise StorageInconsistency(message)
 
     def head(self) -> Head:

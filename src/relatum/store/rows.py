@@ -1,4 +1,4 @@
-"""The only maker of row bytes (docs/storage-format.md).
+"""The maker of row bytes, but for those of `end_rows.py` (docs/storage-format.md).
 
     row = format byte, CRC-32 of key and body (4 bytes big endian), body
 
@@ -9,21 +9,22 @@ are canonical MessagePack of storage structs, or packed fixed fields where rows 
 from __future__ import annotations
 
 import struct
-from typing import Generic, NamedTuple, Self, TypeVar
+from collections.abc import Mapping
+from typing import Generic, Literal, NamedTuple, Self, TypeVar
 from zlib import crc32
 
 import msgspec
 from msgspec import Struct
 
+from relatum.core import digests
 from relatum.core.access import StoredCredential
 from relatum.core.candidates import Candidate, Words
 from relatum.core.canonical import encode
 from relatum.core.changes import RecordEntry, RelationEntry
 from relatum.core.cursors import Checkpoint
-from relatum.core.digests import DIGEST_BYTES, body_digest, store_key_digest
 from relatum.core.events import Event, Head, SealedEvent
 from relatum.core.ids import Partition, Ref, uuid_bytes, uuid_text
-from relatum.core.kinds import REGISTRY, Kind
+from relatum.core.kinds import Kind
 from relatum.core.links import StoredLink
 from relatum.core.promotions import Suspicion
 from relatum.core.records import PayloadRow, RecordMeta
@@ -32,12 +33,15 @@ from relatum.core.standings import Standing
 from relatum.core.verdicts import StoredVerdict
 from relatum.core.wire import check_i64, check_u64
 from relatum.errors import StorageInconsistency
+from relatum.store.overlay import Staged
 
 FORMAT_BYTE = 1
 STORE_KEY_BYTES = 32
 _UUID_BYTES = 16
 _BODY_DIGEST_BYTES = 16
 _SEAL = struct.Struct(">BI")
+_SEAL_BYTES = _SEAL.size
+_sealing = _SEAL.pack
 _VERSION = struct.Struct(">Q32s")
 _HEADER = struct.Struct(">Q32sQ32s")
 _U64 = struct.Struct(">Q")
@@ -48,20 +52,32 @@ T = TypeVar("T")
 
 def seal(key: bytes, body: bytes) -> bytes:
     """The stored row of `body` under `key`."""
-    return _SEAL.pack(FORMAT_BYTE, crc32(body, crc32(key))) + body
+    return _sealing(FORMAT_BYTE, crc32(body, crc32(key))) + body
 
 
 def unseal(key: bytes, row: bytes) -> bytes:
     """The body of a stored row. Raises StorageInconsistency where the row is not what was written under `key`."""
-    body = row[_SEAL.size :]
-    if row[: _SEAL.size] != _SEAL.pack(FORMAT_BYTE, crc32(body, crc32(key))):
+    body = row[_SEAL_BYTES:]
+    if row[:_SEAL_BYTES] != _sealing(FORMAT_BYTE, crc32(body, crc32(key))):
         raise StorageInconsistency("a stored row does not match its checksum")
     return body
 
 
+def sealed(bodies: Mapping[bytes, Staged]) -> dict[bytes, bytes | None]:
+    """The stored rows of many bodies, in their order; a None, which deletes, stays one."""
+    made: dict[bytes, bytes | None] = {}
+    for key, staged in bodies.items():
+        if staged is None:
+            made[key] = None
+        else:
+            body = staged if isinstance(staged, bytes) else staged.pack()
+            made[key] = _sealing(FORMAT_BYTE, crc32(body, crc32(key))) + body  # as `seal` does, with a call less
+    return made
+
+
 def body_of(row: bytes) -> bytes:
     """The body of a stored row whose checksum is of no interest."""
-    return row[_SEAL.size :]
+    return row[_SEAL_BYTES:]
 
 
 class Codec(Generic[T]):
@@ -87,22 +103,22 @@ class DigestedCodec(Codec[T]):
 
     def encode(self, value: T) -> bytes:
         """The body of `value`."""
-        return _vouched(super().encode(value))
+        return vouched(super().encode(value))
 
     def decode(self, body: bytes) -> T:
         """The value of a body. Raises StorageInconsistency where it isn't one, or was altered."""
         return super().decode(rest_of(body))
 
 
-def _vouched(rest: bytes) -> bytes:
+def vouched(rest: bytes) -> bytes:
     """A body that begins with the digest of its rest."""
-    return body_digest(rest) + rest
+    return digests.body_digest(rest) + rest
 
 
 def rest_of(body: bytes) -> bytes:
     """The rest of such a body."""
     rest = body[_BODY_DIGEST_BYTES:]
-    if body[:_BODY_DIGEST_BYTES] != body_digest(rest):
+    if body[:_BODY_DIGEST_BYTES] != digests.body_digest(rest):
         raise StorageInconsistency("a stored row does not match its digest")
     return rest
 
@@ -118,13 +134,13 @@ class Format(Struct, frozen=True):
     def __post_init__(self) -> None:
         if len(self.store_key) != STORE_KEY_BYTES:
             raise ValueError("a key of another length")
-        if self.key_digest != store_key_digest(self.store_key):
+        if self.key_digest != digests.store_key_digest(self.store_key):
             raise ValueError("a key that does not match its digest")
 
     @classmethod
     def of(cls, version: int, store_key: bytes) -> Self:
         """The row of a store with this key."""
-        return cls(version, store_key, store_key_digest(store_key))
+        return cls(version, store_key, digests.store_key_digest(store_key))
 
 
 class StoreVersion(Struct, frozen=True):
@@ -146,7 +162,7 @@ class Position(Struct, frozen=True):
     def __post_init__(self) -> None:
         check_u64(self.position)
         check_i64(self.committed_at_millis)
-        if len(self.digest) != DIGEST_BYTES:
+        if len(self.digest) != digests.DIGEST_BYTES:
             raise ValueError("a digest of another length")
 
 
@@ -180,19 +196,27 @@ SUSPICION: Codec[Suspicion] = DigestedCodec(Suspicion)
 PROMOTED: Codec[int] = DigestedCodec(int)
 
 
-class Version(NamedTuple):
-    """Body of a record or relation row, current or by revision.
+class StagedHead(Struct, frozen=True, gc=False):
+    """A head as it is staged: each command of a group has the next one, and only the last is encoded."""
 
-    Its event's sequence, its digest, its canonical bytes.
-    """
+    head: Head
+
+    def pack(self) -> bytes:
+        """The body."""
+        return HEAD.encode(self.head)
+
+
+class Version(NamedTuple):
+    """Body of a record or relation row: its event's sequence, its digest, its canonical bytes."""
 
     sequence: int
     digest: bytes
     canonical: bytes
 
-    def pack(self) -> bytes:
-        """The body."""
-        return _VERSION.pack(self.sequence, self.digest) + self.canonical
+
+def pack_version(sequence: int, digest: bytes, canonical: bytes) -> bytes:
+    """The body of a version."""
+    return _VERSION.pack(sequence, digest) + canonical
 
 
 def unpack_version(body: bytes) -> Version:
@@ -203,7 +227,7 @@ def unpack_version(body: bytes) -> Version:
     return Version(sequence, digest, body[_VERSION.size :])
 
 
-class Completeness(NamedTuple):
+class Completeness(Struct, frozen=True, gc=False):
     """Completeness headers of a record at a revision: number and sum of the entries, outgoing and incoming."""
 
     outgoing_count: int = 0
@@ -216,6 +240,15 @@ class Completeness(NamedTuple):
         if outgoing:
             return self.outgoing_count, self.outgoing_sum
         return self.incoming_count, self.incoming_sum
+
+    def counting(self, entry: bytes, step: Literal[1, -1], *, outgoing: bool) -> Completeness:
+        """The headers after an entry (its key and body) has come, or gone."""
+        change = step * digests.adjacency_digest(entry)
+        if outgoing:
+            count, total = self.outgoing_count + step, (self.outgoing_sum + change) % digests.ACCUMULATOR_MODULUS
+            return Completeness(count, total, self.incoming_count, self.incoming_sum)
+        count, total = self.incoming_count + step, (self.incoming_sum + change) % digests.ACCUMULATOR_MODULUS
+        return Completeness(self.outgoing_count, self.outgoing_sum, count, total)
 
     def pack(self) -> bytes:
         """The body."""
@@ -246,9 +279,10 @@ class ReceiptPointer(NamedTuple):
     sequence: int
     command_digest: str
 
-    def pack(self) -> bytes:
-        """The body."""
-        return _RECEIPT.pack(self.sequence, bytes.fromhex(self.command_digest))
+
+def pack_receipt(sequence: int, command_digest: str) -> bytes:
+    """The body of a pointer."""
+    return _RECEIPT.pack(sequence, bytes.fromhex(command_digest))
 
 
 def unpack_receipt(body: bytes) -> ReceiptPointer:
@@ -272,9 +306,9 @@ class CredentialPlace(NamedTuple):
 
 def unpack_credential_place(body: bytes) -> CredentialPlace:
     """The place of a body."""
-    if len(body) <= DIGEST_BYTES:
+    if len(body) <= digests.DIGEST_BYTES:
         raise StorageInconsistency("a place of a credential is too short")
-    return CredentialPlace(body[:DIGEST_BYTES], unpack_text(body[DIGEST_BYTES:]))
+    return CredentialPlace(body[: digests.DIGEST_BYTES], unpack_text(body[digests.DIGEST_BYTES :]))
 
 
 def pack_u64(value: int) -> bytes:
@@ -287,65 +321,6 @@ def unpack_u64(body: bytes) -> int:
     if len(body) != _U64.size:
         raise StorageInconsistency("a stored integer has a wrong length")
     return int(_U64.unpack(body)[0])
-
-
-class VerdictEnd(NamedTuple):
-    """A verdict, seen from one of its ends: whether its relation is indexed, the other end, the kind."""
-
-    indexed: bool
-    other_id: str
-    kind: Kind
-
-    def pack(self) -> bytes:
-        """The body."""
-        return _vouched(bytes([self.indexed]) + uuid_bytes(self.other_id) + self.kind.encode())
-
-
-def unpack_verdict_end(body: bytes) -> VerdictEnd:
-    """The end of a body."""
-    rest = rest_of(body)
-    kind = _KINDS.get(rest[17:])
-    if kind is None or rest[0] > 1:
-        raise StorageInconsistency("a verdict's end can't be decoded")
-    return VerdictEnd(bool(rest[0]), uuid_text(rest[1:17]), kind)
-
-
-class CandidateEnd(NamedTuple):
-    """A candidate, seen from one of its ends: whether it is pending, and the other end."""
-
-    pending: bool
-    other_id: str
-
-    def pack(self) -> bytes:
-        """The body."""
-        return _vouched(bytes([self.pending]) + uuid_bytes(self.other_id))
-
-
-def unpack_candidate_end(body: bytes) -> CandidateEnd:
-    """The end of a body."""
-    rest = rest_of(body)
-    if len(rest) != 17 or rest[0] > 1:
-        raise StorageInconsistency("a candidate's end can't be decoded")
-    return CandidateEnd(bool(rest[0]), uuid_text(rest[1:]))
-
-
-class Replaced(NamedTuple):
-    """That a record superseded another: by which relation, and whether it took over its topic slot."""
-
-    relation_id: str
-    for_topic: bool
-
-    def pack(self) -> bytes:
-        """The body."""
-        return _vouched(uuid_bytes(self.relation_id) + bytes([self.for_topic]))
-
-
-def unpack_replaced(body: bytes) -> Replaced:
-    """The entry of a body."""
-    rest = rest_of(body)
-    if len(rest) != 17 or rest[16] > 1:
-        raise StorageInconsistency("a replaced record's row can't be decoded")
-    return Replaced(uuid_text(rest[:16]), bool(rest[16]))
 
 
 def pack_uuid(value: str) -> bytes:
@@ -366,6 +341,3 @@ def unpack_text(body: bytes) -> str:
         return body.decode()
     except UnicodeDecodeError as error:
         raise StorageInconsistency("a stored text is not UTF-8") from error
-
-
-_KINDS: dict[bytes, Kind] = {kind.encode(): kind for kind in REGISTRY}

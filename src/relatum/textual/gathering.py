@@ -184,7 +184,8 @@ class Gathering:
         if known is None:
             return False
         if self._is_current(ref):
-            return self._evaluator().endpoint_failure(ref) is None
+            evaluator = self._evaluator()
+            return evaluator.endpoint_failure(ref, evaluator.record(ref.record_id)) is None
         until = known[0].facts.valid_until_millis
         return until is None or self._now_millis < until
 

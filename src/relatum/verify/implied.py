@@ -101,7 +101,7 @@ class Implied:
         after = transitions.record_after(before, operation, record_id, event.committed_at_millis, event.author)
         canonical = encode(after)
         digest = digests.record_digest(canonical)
-        version = rows.Version(event.sequence, digest, canonical).pack()
+        version = rows.pack_version(event.sequence, digest, canonical)
         self._imply(Table.RECORD_REVISION, event, reader.keys.record_revision(record_id, after.revision), version)
         if isinstance(operation, RecordDerived):
             sources = ((Use.DERIVED, one) for one in operation.derivation.sources)
@@ -161,7 +161,7 @@ class Implied:
 
     def _receipt(self, event: Event, reader: PartitionReader, idempotency_key: str, command_digest: str) -> None:
         key = reader.keys.receipt(receipt_family(event), event.author.subject_id, idempotency_key)
-        self._imply(Table.RECEIPT, event, key, rows.ReceiptPointer(event.sequence, command_digest).pack())
+        self._imply(Table.RECEIPT, event, key, rows.pack_receipt(event.sequence, command_digest))
 
     def _tells(self, event: Event, changes: Changes) -> None:
         """The entries of the streams that an event makes, with a nonce for each."""

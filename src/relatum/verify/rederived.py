@@ -15,9 +15,9 @@ from typing import Final, NamedTuple
 
 from relatum.core.ids import Partition
 from relatum.errors import StorageInconsistency
+from relatum.store.bodies import Bodies
 from relatum.store.ephemeral import ephemeral_directory
 from relatum.store.kv import KeyValue, Reader
-from relatum.store.overlay import Overlay
 from relatum.store.partition import PartitionReader
 from relatum.store.projection.rebuild import apply_event, payload_of
 from relatum.store.projection.staging import Staging
@@ -52,18 +52,18 @@ def rederive(source: Reader, partition: Partition, scratch: KeyValue) -> None:
     Raises StorageInconsistency where the events don't lead to the stored head.
     """
     reader = PartitionReader(source, partition)
-    overlay = Overlay(scratch)
+    overlay = Bodies(scratch)
     target = Staging(overlay, partition)
     for sequence in range(1, reader.head().sequence + 1):
         event = reader.event(sequence)
         if event is None:
             raise StorageInconsistency("an event is missing")
         apply_event(target, event, payload_of(reader, event))
-        if len(overlay.rows()) >= _STAGED_ROWS_MAX:
+        if len(overlay) >= _STAGED_ROWS_MAX:
             scratch.write(overlay.rows())
-            overlay = Overlay(scratch)
+            overlay = Bodies(scratch)
             target = Staging(overlay, partition)
-    if overlay.rows():
+    if len(overlay):
         scratch.write(overlay.rows())
 
 

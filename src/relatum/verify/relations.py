@@ -16,7 +16,7 @@ from relatum.core.events import Event, RelationEvent
 from relatum.core.ids import Ref
 from relatum.core.relations import RelationInput, StoredRelation
 from relatum.core.verdicts import VERDICTS, StoredVerdict
-from relatum.store import rows
+from relatum.store import end_rows, rows
 from relatum.store.keys import Table, Use
 from relatum.store.partition import PartitionReader
 from relatum.verify import receipts
@@ -41,7 +41,7 @@ class RelationRows:
         digest = digests.relation_digest(canonical)
         receipt = receipts.relation_receipt(reader.workspace_id, event, part, command, after.revision, digest)
         require(part.receipt == receipt, "a relation's event does not lead to what its receipt says")
-        version = rows.Version(event.sequence, digest, canonical).pack()
+        version = rows.pack_version(event.sequence, digest, canonical)
         key = reader.keys.relation_revision(after.relation_id, after.revision)
         self._audits[Table.RELATION_REVISION].imply(event.sequence, key, version)
         if before is None:
@@ -96,7 +96,7 @@ class RelationRows:
             (Table.OUTGOING, given.source.record_id, given.target.record_id),
             (Table.INCOMING, given.target.record_id, given.source.record_id),
         ):
-            body = rows.VerdictEnd(relation.indexed, other, given.kind).pack()
+            body = end_rows.VerdictEnd(relation.indexed, other, given.kind).pack()
             enter(event.sequence, keys.verdict_end(own, direction, relation.relation_id), body)
 
 

@@ -37,7 +37,7 @@ from relatum.core.promotions import Suspicion
 from relatum.core.standings import Standing, StandingChange, confirmed, marked_stale, standing_after
 from relatum.core.stored_judgments import Promoted, SweepRun
 from relatum.errors import StorageInconsistency
-from relatum.store import rows
+from relatum.store import end_rows, rows
 from relatum.store.keys import Table
 from relatum.verify import receipts
 from relatum.verify.books import Books
@@ -150,7 +150,7 @@ class Remembered:
             found.append((Table.PINNED, keys.pinned(record_id), b""))
         by = standing.superseded_by
         if by is not None:
-            how = rows.Replaced(by.relation_id, for_topic=self._replaced[record_id] == b"\1").pack()
+            how = end_rows.Replaced(by.relation_id, for_topic=self._replaced[record_id] == b"\1").pack()
             found.append((Table.REPLACED, keys.replaced_entry(by.record_id, record_id), how))
         return found
 
@@ -182,8 +182,8 @@ class Remembered:
         found: list[Row] = [
             (Table.CANDIDATE, keys.candidate(own), rows.CANDIDATE.encode(candidate)),
             (Table.CANDIDATE_STATUS, listed, b""),
-            (Table.CANDIDATE_END, keys.candidate_end(source, own), rows.CandidateEnd(pending, target).pack()),
-            (Table.CANDIDATE_END, keys.candidate_end(target, own), rows.CandidateEnd(pending, source).pack()),
+            (Table.CANDIDATE_END, keys.candidate_end(source, own), end_rows.CandidateEnd(pending, target).pack()),
+            (Table.CANDIDATE_END, keys.candidate_end(target, own), end_rows.CandidateEnd(pending, source).pack()),
         ]
         if pending:
             found.append((Table.CANDIDATE_PAIR, keys.candidate_pair(source, target), rows.pack_uuid(own)))

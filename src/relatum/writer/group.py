@@ -20,8 +20,8 @@ from relatum.core.streams import RECORDS, RELATIONS, Stream
 from relatum.entropy import Entropy
 from relatum.errors import Failure, JournalBroken, Refusal, StorageFailure, stale
 from relatum.store import replay, rows
+from relatum.store.bodies import Bodies
 from relatum.store.kv import Reader
-from relatum.store.overlay import Overlay
 from relatum.store.partition import PartitionReader
 from relatum.store.projection import Decision, Staging, project
 from relatum.writer.submission import (
@@ -56,7 +56,7 @@ class Group:
         self, live: Reader, entropy: Entropy, at_millis: int, broken: Collection[tuple[str, str]] = ()
     ) -> None:
         self.at_millis = at_millis
-        self.staged = Overlay(live)
+        self.staged = Bodies(live)
         self.replays = 0
         self.moved: set[str] = set()
         self.brought: list[tuple[str, str]] = []
@@ -84,19 +84,20 @@ class Group:
         Raises StorageFailure where the store can't be read: then the whole group is in doubt.
         """
         staging = self._staging(submission.partition)
-        mark = self.staged.mark()
         try:
-            return self._decide(staging, submission)
+            outcome = self._decide(staging, submission)
         except StorageFailure:
             raise
         except Exception as error:  # noqa: BLE001 - one command's fault must not take its neighbours down
-            self.staged.rollback(mark)
+            self.staged.drop()
             staging.forget()
             if isinstance(error, Failure):
                 return error
             failed = CommandFailed("a command failed inside the ledger")
             failed.__cause__ = error
             return failed
+        self.staged.keep()
+        return outcome
 
     def _staging(self, partition: Partition) -> Staging:
         staging = self._partitions.get(partition)
@@ -105,9 +106,8 @@ class Group:
         return staging
 
     def _decide(self, staging: Staging, submission: Submission) -> Outcome:
-        for stream in _streams_of(submission):
-            if (staging.workspace_id, stream) in self._broken:
-                raise JournalBroken("the journal of the stream was found broken", staging.workspace_id, stream)
+        if self._broken:
+            self._require_unbroken(staging.workspace_id, submission)
         match submission:
             case RelationSubmission() | RecordSubmission() | LinkSubmission():
                 return self._memory(staging, submission)
@@ -122,13 +122,18 @@ class Group:
             case _:
                 assert_never(submission)
 
+    def _require_unbroken(self, workspace_id: str, submission: Submission) -> None:
+        for stream in _streams_of(submission):
+            if (workspace_id, stream) in self._broken:
+                raise JournalBroken("the journal of the stream was found broken", workspace_id, stream)
+
     def _memory(self, staging: Staging, submission: MemorySubmission) -> Receipt | Refusal:
         known = look_up(staging, submission)
         if known is not None:
             self.replays += not isinstance(known, Refusal)
             return known
         given_ids = {} if isinstance(submission, LinkSubmission) else submission.given_ids
-        if _taken(staging, given_ids):
+        if given_ids and _taken(staging, given_ids):
             return _ID_TAKEN
         stamp = self._stamp(submission.author, given_ids)
         key, digest = submission.idempotency_key, submission.command_digest
@@ -150,7 +155,7 @@ class Group:
         if known is not None:
             self.replays += not isinstance(known, Refusal)
             return known
-        if _taken(staging, submission.given_ids):
+        if submission.given_ids and _taken(staging, submission.given_ids):
             return _ID_TAKEN
         stamp = self._stamp(submission.author, submission.given_ids)
         asked = judgments.AskedJudgment(key, digest, stamp, item, submission.deadline_millis, submission.by_timer)

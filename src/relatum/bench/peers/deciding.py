@@ -185,13 +185,7 @@ class Working:
     def count_in(self, key: HeaderKey, entry: bytes, *, outgoing: bool) -> None:
         """Counts one more entry in a header."""
         header = self.headers.get(key) or self.facts.header(key)
-        number = digests.adjacency_digest(entry)
-        count_out, sum_out, count_in, sum_in = header
-        if outgoing:
-            count_out, sum_out = count_out + 1, (sum_out + number) % digests.ACCUMULATOR_MODULUS
-        else:
-            count_in, sum_in = count_in + 1, (sum_in + number) % digests.ACCUMULATOR_MODULUS
-        self.headers[key] = Completeness(count_out, sum_out, count_in, sum_in)
+        self.headers[key] = header.counting(entry, 1, outgoing=outgoing)
 
     def accept(self, accepted: Accepted, tip: Tip) -> None:
         """Takes over the rows of one more command."""

@@ -43,13 +43,13 @@ def new_id(stamp: Stamp, label: str) -> str:
 
 def linked(head: Head, partition: Partition, stamp: Stamp) -> Link:
     """The event that follows `head`; the partition's first event names the partition."""
-    return Link(
-        sequence=head.sequence + 1,
-        previous=head.event_digest,
-        committed_at_millis=stamp.at_millis,
-        author=stamp.author,
-        partition=partition if head.sequence == 0 else None,
-    )
+    return {
+        "sequence": head.sequence + 1,
+        "previous": head.event_digest,
+        "committed_at_millis": stamp.at_millis,
+        "author": stamp.author,
+        "partition": partition if head.sequence == 0 else None,
+    }
 
 
 def journaling(head: Head, stamp: Stamp, *streams: Stream) -> Journaling:
@@ -59,8 +59,8 @@ def journaling(head: Head, stamp: Stamp, *streams: Stream) -> Journaling:
         if stream not in head.streams and stream not in journal_ids:
             entropy = digests.draw(stamp.entropy, _numbered("journal", len(journal_ids)), 10)
             journal_ids[stream] = uuid7(stamp.at_millis, entropy)
-    nonces = tuple(digests.draw(stamp.entropy, _numbered("nonce", place), 16) for place in range(len(streams)))
-    return Journaling(journal_ids=journal_ids, nonces=nonces)
+    nonces = [digests.draw(stamp.entropy, _numbered("nonce", place), 16) for place in range(len(streams))]
+    return {"journal_ids": journal_ids, "nonces": tuple(nonces)}
 
 
 def _numbered(label: str, place: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from relatum import limits
 from relatum.core import digests, transitions
@@ -18,7 +18,7 @@ from relatum.core.streams import RECORDS
 from relatum.errors import Refusal, invalid
 
 
-class RecordDecision(NamedTuple):
+class RecordDecision(Struct, frozen=True, gc=False):
     """An accepted record command.
 
     Its event, the record it leaves with its canonical bytes, the erasable row it brings.

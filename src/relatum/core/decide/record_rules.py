@@ -22,7 +22,7 @@ def broken_rule(operation: RecordOperation, idempotency_key: str) -> str | None:
         return "the idempotency key must be 1 to 256 bytes, not blank, without control characters"
     if isinstance(operation, MarkStale):
         return _mark_problem(operation)
-    if not isinstance(operation, CreateRecord | DeriveRecord | SaveRecord) and operation.expected_revision < 1:
+    if not isinstance(operation, (CreateRecord, DeriveRecord, SaveRecord)) and operation.expected_revision < 1:
         return "expected_revision starts at 1"
     if isinstance(operation, ReviewRecord) and not text.is_evidence_ref(operation.evidence_ref):
         return "evidence_ref must be 1 to 2048 bytes, not blank, without control characters"
@@ -30,7 +30,7 @@ def broken_rule(operation: RecordOperation, idempotency_key: str) -> str | None:
         return _record_problem(operation.record) or _derivation_problem(operation.derivation)
     if isinstance(operation, SaveRecord) and not 0 <= (operation.candidates_max or 0) <= limits.CANDIDATES_MAX:
         return "candidates_max must lie between 0 and 25"
-    if isinstance(operation, CreateRecord | ReviseRecord | SaveRecord):
+    if isinstance(operation, (CreateRecord, ReviseRecord, SaveRecord)):
         return _record_problem(operation.record)
     return None
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, assert_never
+from typing import assert_never
+
+from msgspec import Struct
 
 from relatum import limits
 from relatum.core import digests, transitions
@@ -30,7 +32,7 @@ from relatum.core.streams import RELATIONS
 from relatum.errors import Refusal, Refused, invalid, missing, stale
 
 
-class RelationDecision(NamedTuple):
+class RelationDecision(Struct, frozen=True, gc=False):
     """An accepted relation command.
 
     Its event, the relation before it, and the one it leaves with its canonical bytes.
@@ -78,18 +80,17 @@ def assertable(state: PartitionState, given: RelationInput, now_millis: int) -> 
     evaluator = Evaluator(state, now_millis)
     source, target = evaluator.record(given.source.record_id), evaluator.record(given.target.record_id)
     evaluator.check_endpoint_bytes(source, target)
-    for end in (given.source, given.target):
-        if evaluator.endpoint_failure(end) is not None:
-            return stale("an endpoint is missing, has changed or is not eligible")
+    if evaluator.endpoint_failure(given.source, source) or evaluator.endpoint_failure(given.target, target):
+        return stale("an endpoint is missing, has changed or is not eligible")
     assert source is not None and target is not None
-    row = REGISTRY[given.kind]
-    if (source.meta.facts.type, target.meta.facts.type) != (row.source_type, row.target_type):
+    row, facts, target_facts = REGISTRY[given.kind], source.meta.facts, target.meta.facts
+    if facts.type != row.source_type or target_facts.type != row.target_type:
         return invalid("the kind does not go with the types of its endpoints")
     if given.kind == "temporal_before":
-        earlier, later = source.meta.facts.event_time_millis, target.meta.facts.event_time_millis
+        earlier, later = facts.event_time_millis, target_facts.event_time_millis
         if earlier is None or later is None or earlier >= later:
             return invalid("temporal_before needs event times, the source's strictly earlier")
-    failure = evaluator.evidence_failure(given.evidence_sources)
+    failure = evaluator.evidence_failure(given.evidence_sources) if given.evidence_sources else None
     if failure is None:
         return None
     if failure.reason in BOUNDS:

@@ -16,7 +16,6 @@ from relatum.core.decide.record_events import RecordDecision
 from relatum.core.decide.relations import RelationDecision
 from relatum.core.events import (
     Event,
-    Head,
     JudgmentEvent,
     RecordCreated,
     RecordDeleted,
@@ -31,6 +30,7 @@ from relatum.core.events import (
 from relatum.core.ids import Author
 from relatum.core.parts import receipt_family
 from relatum.core.promotions import Suspicion
+from relatum.core.records import Payload
 from relatum.core.standings import StandingChange
 from relatum.core.stored_judgments import Promoted, SweepRun
 from relatum.core.streams import RECORDS
@@ -72,8 +72,7 @@ def project(staging: Staging, decision: Decision) -> None:
         case CredentialDecision():
             _credential(staging, decision)
         case ActivationDecision(event=event, tip=tip):
-            head = staging.head()
-            staging.advance(event, Head(streams={**head.streams, event.stream: tip}))
+            staging.advance(event, {**staging.head().streams, event.stream: tip})
         case CheckpointDecision():
             _checkpoint(staging, decision)
         case JudgmentDecision():
@@ -113,39 +112,47 @@ def _revision(staging: Staging, decision: RecordDecision) -> list[RecordChange |
     """The rows of a new revision and of what comes with it; the changes besides its own."""
     event, after, k = decision.event, decision.after, staging.keys
     operation, record_id, revision = event.operation, after.record_id, after.revision
-    current = staging.standing(record_id).state == "current"
-    if isinstance(operation, RecordRevised | RecordDeleted):
-        remove_fact(staging, record_id)
+    current = True
+    if isinstance(operation, (RecordRevised, RecordDeleted)):
+        current = staging.standing(record_id).state == "current"
+        replaced = staging.kept_payload(record_id)
+        remove_fact(staging, record_id, replaced)
         if current:
-            free_topic(staging, record_id)
-    version = rows.Version(event.sequence, bytes.fromhex(event.receipt.record_digest), decision.canonical).pack()
+            free_topic(staging, record_id, replaced)
+    version = rows.pack_version(event.sequence, bytes.fromhex(event.receipt.record_digest), decision.canonical)
     staging.put(k.record(record_id), version)
     staging.put(k.record_revision(record_id, revision), version)
-    staging.put(k.header(record_id, revision), rows.Completeness().pack())
+    staging.put(k.header(record_id, revision), rows.Completeness())
     if decision.payload is not None:
         staging.put(k.payload(record_id, revision), rows.PAYLOAD.encode(decision.payload))
     changes = stage_consequences(staging, event, None)
-    _derived_rows(staging, operation, record_id, current=current)
+    brought = None if decision.payload is None else decision.payload.payload
+    _derived_rows(staging, operation, record_id, brought, current=current)
     _workspace(staging)
     return changes
 
 
-def _derived_rows(staging: Staging, operation: StoredRecordOperation, record_id: str, *, current: bool) -> None:
-    """What else is kept of a new revision; `current` is whether the record's standing was before it."""
+def _derived_rows(
+    staging: Staging, operation: StoredRecordOperation, record_id: str, brought: Payload | None, *, current: bool
+) -> None:
+    """What else is kept of a new revision, which brought a content unless that was erased since.
+
+    `current` is whether the record's standing was before it.
+    """
     k = staging.keys
     match operation:
         case RecordCreated() | RecordSaved():
-            hold_topic(staging, record_id)
-            put_fact(staging, record_id)
+            hold_topic(staging, record_id, brought)
+            put_fact(staging, record_id, brought)
         case RecordDerived():
-            hold_topic(staging, record_id)
-            put_fact(staging, record_id)
+            hold_topic(staging, record_id, brought)
+            put_fact(staging, record_id, brought)
             for ref in operation.derivation.sources:
                 staging.put(k.dependent(ref.record_id, Use.DERIVED, record_id), rows.pack_u64(ref.revision))
         case RecordRevised():
-            put_fact(staging, record_id)
+            put_fact(staging, record_id, brought)
             if current:
-                hold_topic(staging, record_id)
+                hold_topic(staging, record_id, brought)
         case RecordDeleted():
             staging.delete_all(k.payloads(record_id))
             erase_words(staging, record_id)
@@ -188,7 +195,7 @@ def _link(staging: Staging, decision: LinkDecision) -> None:
         put_link(staging, after)
     receipt = event.receipt
     _receipt(staging, event.author, receipt.idempotency_key, event, receipt.command_digest)
-    staging.advance(event, staging.head())
+    staging.advance(event, staging.head().streams)
 
 
 def _swept(staging: Staging, event: JudgmentEvent, run: SweepRun) -> None:
@@ -217,7 +224,7 @@ def _credential(staging: Staging, decision: CredentialDecision) -> None:
     staging.put(keys.credential_company(credential.id), place.pack())
     if event.sequence == 1:
         staging.put(keys.company(company_id), company_id.encode())
-    staging.advance(event, staging.head())
+    staging.advance(event, staging.head().streams)
 
 
 def _checkpoint(staging: Staging, decision: CheckpointDecision) -> None:
@@ -227,12 +234,10 @@ def _checkpoint(staging: Staging, decision: CheckpointDecision) -> None:
     staging.put(k.checkpoint(event.stream, subject_id, after.consumer_id), row)
     staging.put(k.checkpoint_revision(event.stream, subject_id, after.consumer_id, after.revision), row)
     _receipt(staging, event.author, event.command.idempotency_key, event, event.command_digest)
-    staging.advance(event, staging.head())
+    staging.advance(event, staging.head().streams)
 
 
 def _receipt(staging: Staging, author: Author, key: str, event: Event, command_digest: str) -> None:
     family, subject_id = receipt_family(event), author.subject_id
-    staging.put(
-        staging.keys.receipt(family, subject_id, key), rows.ReceiptPointer(event.sequence, command_digest).pack()
-    )
+    staging.put(staging.keys.receipt(family, subject_id, key), rows.pack_receipt(event.sequence, command_digest))
     staging.put(staging.keys.receipt_witness(family, subject_id, key), rows.pack_u64(event.sequence))

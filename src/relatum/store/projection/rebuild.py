@@ -18,6 +18,7 @@ from relatum.core.decide.judgments import JudgmentDecision
 from relatum.core.decide.record_events import RecordDecision
 from relatum.core.decide.relations import RelationDecision
 from relatum.core.events import (
+    NEW_RECORDS,
     ActivationEvent,
     CheckpointEvent,
     CredentialEvent,
@@ -25,10 +26,7 @@ from relatum.core.events import (
     Event,
     JudgmentEvent,
     LinkEvent,
-    RecordCreated,
-    RecordDerived,
     RecordEvent,
-    RecordSaved,
     RelationEvent,
     StaleMarked,
     StandingSet,
@@ -66,6 +64,7 @@ def apply_event(target: Staging, event: Event, payload: Erasable | None) -> None
     if event.sequence != head.sequence + 1 or event.previous != head.event_digest:
         raise StorageInconsistency("an event is off the chain")
     project(target, replay(target, event, payload))
+    target.keep()
 
 
 def replay(target: Staging, event: Event, payload: Erasable | None) -> Decision:
@@ -73,7 +72,7 @@ def replay(target: Staging, event: Event, payload: Erasable | None) -> Decision:
     at_millis, author = event.committed_at_millis, event.author
     match event:
         case RecordEvent():
-            new = isinstance(event.operation, RecordCreated | RecordSaved | RecordDerived)
+            new = isinstance(event.operation, NEW_RECORDS)
             known = None if new else target.record(event.record_id)
             record = transitions.record_after(
                 known.meta if known else None, event.operation, event.record_id, at_millis, author

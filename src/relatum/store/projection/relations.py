@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from relatum.core.consequences import RelationPart
-from relatum.core.ids import Ref
 from relatum.core.receipts import RelationReceipt
 from relatum.core.relations import StoredRelation
 from relatum.core.verdicts import VERDICTS, StoredVerdict
-from relatum.store import rows
+from relatum.store import end_rows, rows
 from relatum.store.keys import Table, Use
 from relatum.store.projection.staging import Staging
 
@@ -17,7 +16,7 @@ def stage_relation(
 ) -> None:
     """Both rows of its revision, its uses of records, its index entries, and what follows for the verdict it is."""
     k = staging.keys
-    version = rows.Version(receipt.commit_sequence, bytes.fromhex(receipt.relation_digest), canonical).pack()
+    version = rows.pack_version(receipt.commit_sequence, bytes.fromhex(receipt.relation_digest), canonical)
     staging.put(k.relation(after.relation_id), version)
     staging.put(k.relation_revision(after.relation_id, after.revision), version)
     if before is None:
@@ -53,20 +52,17 @@ def _stage_ends(staging: Staging, relation: StoredRelation) -> None:
     source, target = given.source.record_id, given.target.record_id
     k = staging.keys
     forward, backward = k.verdict_end(source, Table.OUTGOING, own), k.verdict_end(target, Table.INCOMING, own)
-    staging.put(forward, rows.VerdictEnd(indexed, target, given.kind).pack())
-    staging.put(backward, rows.VerdictEnd(indexed, source, given.kind).pack())
+    staging.put(forward, end_rows.VerdictEnd(indexed, target, given.kind).pack())
+    staging.put(backward, end_rows.VerdictEnd(indexed, source, given.kind).pack())
 
 
 def _stage_uses(staging: Staging, relation: StoredRelation) -> None:
-    given = relation.input
-
-    def use(ref: Ref, how: Use) -> None:
-        staging.put(staging.keys.dependent(ref.record_id, how, relation.relation_id), rows.pack_u64(ref.revision))
-
-    use(given.source, Use.SOURCE)
-    use(given.target, Use.TARGET)
+    given, own, dependent = relation.input, relation.relation_id, staging.keys.dependent
+    source, target = given.source, given.target
+    staging.put(dependent(source.record_id, Use.SOURCE, own), rows.pack_u64(source.revision))
+    staging.put(dependent(target.record_id, Use.TARGET, own), rows.pack_u64(target.revision))
     for ref in given.evidence_sources:
-        use(ref, Use.EVIDENCE)
+        staging.put(dependent(ref.record_id, Use.EVIDENCE, own), rows.pack_u64(ref.revision))
 
 
 def _index(staging: Staging, after: StoredRelation) -> None:

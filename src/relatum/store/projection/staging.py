@@ -1,4 +1,4 @@
-"""A partition that can be written: rows are staged on an overlay, sealed as they are put."""
+"""A partition that can be written: bodies of rows are staged on an overlay, and sealed when the group is written."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from relatum.core.state import RecordVersion, RelationVersion
 from relatum.core.streams import Stream
 from relatum.errors import StorageInconsistency
 from relatum.store import checkpoints, integrity, rows
+from relatum.store.bodies import Bodies
 from relatum.store.journal import Journal
 from relatum.store.keys import Table, beyond
-from relatum.store.overlay import Overlay
+from relatum.store.overlay import Packable
 from relatum.store.partition import Direction, PartitionReader
 
 
@@ -24,11 +25,16 @@ class Staging(PartitionReader):
     Keeps the decoded head, which every command needs.
     """
 
-    def __init__(self, overlay: Overlay, partition: Partition) -> None:
+    def __init__(self, overlay: Bodies, partition: Partition) -> None:
         super().__init__(overlay, partition)
-        self._stage = overlay.put
+        self._overlay = overlay
+        self._fresh = overlay.fresh
         self._head: Head | None = None
         self._sound: set[Stream] = set()
+
+    def body(self, key: bytes) -> bytes | None:
+        """The body of a row, staged or stored, or None."""
+        return self._overlay.body(key)
 
     def head(self) -> Head:
         """The partition's tip, checked before anything is built on it."""
@@ -39,15 +45,19 @@ class Staging(PartitionReader):
         return self._head
 
     def forget(self) -> None:
-        """Drops the decoded head, after a rollback of the overlay."""
+        """Drops the decoded head, once the overlay has dropped what it was staged with."""
         self._head = None
 
     def tip(self, stream: Stream) -> JournalHead | None:
         """The tip of a stream, None where it is not active. Its journal is checked before anything is built on it."""
+        self.require_sound(stream)
+        return self.head().streams.get(stream)
+
+    def require_sound(self, stream: Stream) -> None:
+        """Raises JournalBroken where the journal of a stream is not sound; looks at it once a group."""
         if stream not in self._sound:
             Journal.open(self, stream)
             self._sound.add(stream)
-        return self.head().streams.get(stream)
 
     def lies_on_journal(self, stream: Stream, cursor: Cursor) -> bool:
         """Whether a well-formed cursor is a position of a stream's journal, baseline and tip included."""
@@ -67,21 +77,25 @@ class Staging(PartitionReader):
         """Checks a current relation before it is changed."""
         integrity.verify_relation(self, version)
 
-    def put(self, key: bytes, body: bytes) -> None:
-        """Stages a row."""
-        self._stage(key, rows.seal(key, body))
+    def put(self, key: bytes, body: bytes | Packable) -> None:
+        """Stages a row by its body."""
+        self._fresh[key] = body
 
     def delete(self, key: bytes) -> None:
         """Stages a deletion."""
-        self._stage(key, None)
+        self._fresh[key] = None
+
+    def keep(self) -> None:
+        """What is staged stays, whatever becomes of the next command."""
+        self._overlay.keep()
 
     def delete_all(self, prefix: bytes) -> None:
         """Stages the deletion of every row under `prefix`."""
         for key in [key for key, _ in self.reader.scan(prefix, beyond(prefix))]:
             self.delete(key)
 
-    def advance(self, event: Event, streams: Head) -> None:
-        """Stages the event row and the new head; `streams` is the head whose stream tips the event has moved."""
+    def advance(self, event: Event, streams: dict[Stream, JournalHead]) -> None:
+        """Stages the event row and the new head; `streams` are the tips of all streams after the event."""
         body = rows.EVENT.encode(event)
         self.put(self.keys.event(event.sequence), body)
         if event.partition is not None:
@@ -90,33 +104,25 @@ class Staging(PartitionReader):
             sequence=event.sequence,
             event_digest=digests.event_digest(body),
             committed_at_millis=event.committed_at_millis,
-            streams=streams.streams,
+            streams=streams,
         )
-        self.put(self.keys.head, rows.HEAD.encode(self._head))
+        self.put(self.keys.head, rows.StagedHead(self._head))
 
     def index(self, direction: Direction, end: Ref, relation_id: str, body: bytes, *, present: bool) -> None:
         """Stages an adjacency entry or its removal, and the header that counts it."""
-        header = self.completeness(end)
-        if header is None:
-            raise StorageInconsistency("a completeness header is missing")
+        place = self.keys.header(end.record_id, end.revision)
+        header = self._overlay.staged(place)
+        if not isinstance(header, rows.Completeness):  # nobody of this group has moved it
+            counted = self._overlay.body(place)
+            if counted is None:
+                raise StorageInconsistency("a completeness header is missing")
+            header = rows.unpack_completeness(counted)
         key = self.keys.adjacency_entry(direction, end.record_id, end.revision, relation_id)
-        step = 1 if present else -1
-        count_out, sum_out, count_in, sum_in = header
-        if direction is Table.OUTGOING:
-            count_out, sum_out = count_out + step, _summed(sum_out, step, key + body)
-        else:
-            count_in, sum_in = count_in + step, _summed(sum_in, step, key + body)
+        self.put(place, header.counting(key + body, 1 if present else -1, outgoing=direction is Table.OUTGOING))
         if present:
             self.put(key, body)
         else:
             self.delete(key)
-        moved = rows.Completeness(count_out, sum_out, count_in, sum_in)
-        self.put(self.keys.header(end.record_id, end.revision), moved.pack())
-
-    def wanted_topic(self, record_id: str) -> str | None:
-        """The topic slot that a record's content asks for; None where there is none or the content was erased."""
-        payload = self.kept_payload(record_id)
-        return None if payload is None else payload.topic_key
 
     def kept_payload(self, record_id: str) -> Payload | None:
         """The content of a record; None where it was erased, be it by a deletion that a replay has yet to come to."""
@@ -125,7 +131,3 @@ class Staging(PartitionReader):
             return None
         body = self.body(self.keys.payload(record_id, version.meta.payload_revision))
         return None if body is None else rows.PAYLOAD.decode(body).payload
-
-
-def _summed(total: int, step: int, entry: bytes) -> int:
-    return (total + step * digests.adjacency_digest(entry)) % digests.ACCUMULATOR_MODULUS

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from relatum.core.ids import uuid_bytes
+from relatum.core.records import Payload
 from relatum.core.standings import (
     Confirmation,
     StaleMark,
@@ -14,7 +15,7 @@ from relatum.core.standings import (
     marked_stale,
     standing_after,
 )
-from relatum.store import rows
+from relatum.store import end_rows, rows
 from relatum.store.projection.staging import Staging
 
 
@@ -28,7 +29,7 @@ def stage_standing(staging: Staging, change: StandingChange, at_millis: int, *, 
         case "superseded":
             assert change.by is not None
             entry = k.replaced_entry(change.by.record_id, record_id)
-            staging.put(entry, rows.Replaced(change.by.relation_id, for_topic).pack())
+            staging.put(entry, end_rows.Replaced(change.by.relation_id, for_topic).pack())
         case "reinstated":
             assert before.superseded_by is not None
             staging.delete(k.replaced_entry(before.superseded_by.record_id, record_id))
@@ -39,9 +40,9 @@ def stage_standing(staging: Staging, change: StandingChange, at_millis: int, *, 
         case "archived" | "unarchived":
             pass
     if after.state == "current" != before.state:
-        hold_topic(staging, record_id)
+        hold_topic(staging, record_id, staging.kept_payload(record_id))
     elif before.state == "current" != after.state:
-        free_topic(staging, record_id)
+        free_topic(staging, record_id, staging.kept_payload(record_id))
 
 
 def stage_stale_mark(staging: Staging, record_id: str, mark: StaleMark) -> None:
@@ -63,18 +64,16 @@ def unpin_deleted(staging: Staging, record_id: str) -> None:
         staging.delete(staging.keys.pinned(record_id))
 
 
-def hold_topic(staging: Staging, record_id: str) -> None:
-    """The record takes the slot that its content asks for, if any."""
-    topic = staging.wanted_topic(record_id)
-    if topic is not None:
-        staging.put(staging.keys.topic(topic), uuid_bytes(record_id))
+def hold_topic(staging: Staging, record_id: str, payload: Payload | None) -> None:
+    """The record takes the slot that its content asks for, if any; None is a content that was erased."""
+    if payload is not None and payload.topic_key is not None:
+        staging.put(staging.keys.topic(payload.topic_key), uuid_bytes(record_id))
 
 
-def free_topic(staging: Staging, record_id: str) -> None:
+def free_topic(staging: Staging, record_id: str, payload: Payload | None) -> None:
     """The record gives up the slot that its content asks for, if it holds it."""
-    topic = staging.wanted_topic(record_id)
-    if topic is not None and staging.topic_holder(topic) == record_id:
-        staging.delete(staging.keys.topic(topic))
+    if payload is not None and payload.topic_key is not None and staging.topic_holder(payload.topic_key) == record_id:
+        staging.delete(staging.keys.topic(payload.topic_key))
 
 
 def _stage(staging: Staging, record_id: str, standing: Standing) -> None:
