@@ -13,7 +13,7 @@ from relatum.core.candidates import Status
 from relatum.core.ids import Ref, uuid_text
 from relatum.core.streams import RECORDS, RELATIONS, Stream
 from relatum.reads import company
-from relatum.store import index, integrity, keys, rows
+from relatum.store import end_rows, index, integrity, keys, rows
 from relatum.store.journal import Journal
 from relatum.store.keys import STREAM_BYTE, StoreTable, Table
 from relatum.store.kv import Reader
