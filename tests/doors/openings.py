@@ -221,7 +221,10 @@ VERSION_HEAD_BYTES: Final = 40
 PARTITION_DECODERS: Final[dict[Table, tuple[Decoder, ...]]] = {
     Table.HEAD: (Decoder(rows.HEAD.decode),),
     Table.PARTITION: (Decoder(rows.PARTITION.decode),),
-    Table.EVENT: (Decoder(rows.EVENT.decode),),
+    Table.EVENT: (
+        Decoder(rows.EVENT.decode),
+        Decoder(rows.SEALED_EVENT.decode),
+    ),
     Table.RECORD: (Decoder(rows.unpack_version), Decoder(rows.RECORD.decode, VERSION_HEAD_BYTES)),
     Table.PAYLOAD: (Decoder(rows.PAYLOAD.decode),),
     Table.RELATION: (Decoder(rows.unpack_version), Decoder(rows.RELATION.decode, VERSION_HEAD_BYTES)),
