@@ -98,6 +98,10 @@ class Failure(Exception):
     """Something broke. Subclasses group failures by what a handler does."""
 
 
+class ProgramFailure(Failure):
+    """The program itself is wrong somewhere, and a store or its disk is not to blame."""
+
+
 class StorageInconsistency(Failure):
     """Stored bytes contradict each other: 500 `storage_inconsistency`, nothing partial is answered."""
 

@@ -355,6 +355,7 @@ class Ledger(CompanyCommands):
 
     def drain(self, timeout_seconds: float = CLOSE_SECONDS_MAX) -> bool:
         """Takes no more commands and answers those taken; whether that came about in time. Reads go on."""
+        self._committer.require_no_turns_here()
         self._draining = True
         return self._committer.drain(timeout_seconds)
 

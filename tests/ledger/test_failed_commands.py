@@ -8,9 +8,13 @@ import pytest
 
 from relatum.core.changes import JournalHead
 from relatum.core.events import Event
+from relatum.core.receipts import RelationReceipt
 from relatum.core.streams import Stream
-from relatum.errors import Failure, Refusal
+from relatum.errors import Failure, Refusal, StorageInconsistency
 from relatum.ledger import Ledger
+from relatum.limits import U64_MAX
+from relatum.store import rows
+from relatum.store.partition import PartitionReader
 from relatum.store.projection import Staging
 from relatum.store.rows import Position
 from relatum.writer.group import CommandFailed, Group
@@ -113,3 +117,18 @@ def test_a_group_of_failures_alone_writes_nothing(ledger: Ledger, desk: Desk) ->
     assert [CommandFailed] * 5 == [type(one) for one in outcomes]
     assert {} == rows
     assert ledger._database.position.position == position.position
+
+
+@pytest.mark.parametrize("counted", [0, U64_MAX])
+def test_a_header_that_cannot_have_counted_what_is_there_fails_its_command_alone(
+    ledger: Ledger, desk: Desk, counted: int
+) -> None:
+    scene, other = Scene(desk), desk.create("eight")
+    store = ledger._database.store
+    header = PartitionReader(store, desk.partition).keys.header(scene.source.record_id, scene.source.revision)
+    store.write({header: rows.seal(header, rows.Completeness(outgoing_count=counted).pack())})
+    on_it = scene.neighbours()[0] if counted else builders.retire(scene.known.relation_id, 1)
+    commands = [desk.command(one) for one in (on_it, builders.assertion(other, scene.target))]
+    outcomes, written, _ = decided(ledger, commands, [1, 2])
+    assert [StorageInconsistency, RelationReceipt] == [type(one) for one in outcomes]
+    assert header not in written

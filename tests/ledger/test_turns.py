@@ -157,8 +157,10 @@ def test_a_batch_that_is_half_decided_when_the_turns_end_is_decided_to_its_end(
 
 def test_waiting_for_a_command_in_the_thread_that_is_to_decide_it_is_refused(ledger: Ledger, desk: Desk) -> None:
     async def scenario() -> None:
-        with pytest.raises(RuntimeError, match="await"):
-            ledger.submit(desk.command(builders.create()))
+        for wait in (lambda: ledger.submit(desk.command(builders.create())), ledger.drain, ledger.close):
+            with pytest.raises(RuntimeError, match="nothing may wait"):
+                wait()
+        assert "ready" == ledger.readiness()
 
     in_turns(ledger, scenario)
     assert 1 == desk.accept(builders.create()).commit_sequence
@@ -190,6 +192,26 @@ def test_a_store_that_cannot_be_read_in_a_turn_poisons_the_writer(
             await ledger.submit_async(creations(desk, 1))
 
     in_turns(ledger, scenario)
+    assert "poisoned" == ledger.readiness()
+
+
+def test_an_interrupt_in_a_turn_is_the_loops_and_poisons_the_writer(
+    ledger: Ledger, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(group: Group, submission: Submission) -> Outcome:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Group, "decide", interrupted)
+    waiting: list[asyncio.Task[Outcomes]] = []
+
+    async def scenario() -> None:
+        waiting.append(asyncio.create_task(ledger.submit_async(creations(desk, 2))))
+        await waiting[0]
+
+    with pytest.raises(KeyboardInterrupt):
+        in_turns(ledger, scenario)
+    with pytest.raises(WritesRefused):
+        ledger.submit(desk.command(builders.create()))
     assert "poisoned" == ledger.readiness()
 
 

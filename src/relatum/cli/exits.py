@@ -13,7 +13,7 @@ from traceback import print_exception
 
 import click
 
-from relatum.errors import Failure
+from relatum.errors import Failure, ProgramFailure
 from relatum.settings import SettingsError
 
 
@@ -27,18 +27,20 @@ class SettingsProblems(click.ClickException):
         super().__init__(f"these settings can't be right:{lines}")
 
 
-class ProgramFault(click.ClickException):
+class Fault(click.ClickException):
     """The program itself is wrong somewhere; exit status 2."""
 
     exit_code = 2
 
-    def __init__(self, error: Exception) -> None:
+
+class ProgramFault(Fault):
+    """It is told where, and how to see more unless that was `shown`."""
+
+    def __init__(self, error: Exception, *, shown: bool) -> None:
         from relatum.telemetry import fault_of
 
-        super().__init__(
-            f"a fault in relatum itself ended the command before it was done: {fault_of(error)}; given again as "
-            "relatum --debug ..., it prints a traceback"
-        )
+        more = "" if shown else "; given again as relatum --debug ..., it prints a traceback"
+        super().__init__(f"a fault in relatum itself ended the command before it was done: {fault_of(error)}{more}")
 
 
 class Commands(click.Group):
@@ -55,7 +57,7 @@ class Commands(click.Group):
         except Exception as error:
             if ctx.params["debug"]:
                 print_exception(error)
-            raise ProgramFault(error) from error
+            raise ProgramFault(error, shown=ctx.params["debug"]) from error
 
 
 @contextmanager
@@ -65,6 +67,8 @@ def told_in_one_line() -> Iterator[None]:
         yield
     except SettingsError as error:
         raise SettingsProblems(error) from error
+    except ProgramFailure as error:
+        raise Fault(str(error)) from error
     except Failure as error:
         raise click.ClickException(str(error)) from error
     except OSError as error:

@@ -39,7 +39,6 @@ class Endpoint(Generic[BodyT]):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         started = perf_counter()
-        await self._services.pace.turn()
         with self._services.slots.lease() as lease:
             try:
                 response = await self._respond(scope, receive, lease)
@@ -61,6 +60,7 @@ class Endpoint(Generic[BodyT]):
 
     async def _respond(self, scope: Scope, receive: Receive, lease: Lease) -> Response | ASGIApp:
         try:
+            await self._services.pace.turn()
             call = await self._checked(scope, receive, lease)
             if isinstance(call, Refusal):
                 return self._refused(call)

@@ -1,38 +1,43 @@
-"""How long requests that came at once may keep the event loop to themselves.
+"""How many requests that came at once may keep the event loop to themselves.
 
 A loop carries out all that is ready before it looks at its timers and connections again. Sixty requests that are ready
-at once would be one pass of it; so a pass has its time, and what is left of them goes on in the next one, in the same
-order.
+at once would be one pass of it; so a pass begins with some of them, and the others wait for the next ones in line.
 """
 
 from __future__ import annotations
 
 import asyncio
-from time import perf_counter
+from collections import deque
 from typing import Final
 
-PASS_SECONDS: Final = 0.006
+PASS_REQUESTS: Final = 16
+"""Each keeps the loop for half a millisecond at most; what takes longer goes to threads."""
 
 
 class Pace:
     """Of one event loop."""
 
     def __init__(self) -> None:
-        self._began: float | None = None
+        self._begun = 0  # in this pass; while it is not 0 the next pass is asked for
+        self._waiting: deque[asyncio.Future[None]] = deque()
 
     async def turn(self) -> None:
-        """At once if the pass has time left, else in a later one."""
-        while self._is_over():  # noqa: ASYNC110 - it is the next pass that is waited for
-            await asyncio.sleep(0)
+        """At once if this pass has room and nobody waits, else in line."""
+        if self._waiting or self._begun >= PASS_REQUESTS:
+            in_line: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(in_line)
+            await in_line
+            return
+        if not self._begun:
+            asyncio.get_running_loop().call_soon(self._next_pass)
+        self._begun += 1
 
-    def _is_over(self) -> bool:
-        now = perf_counter()
-        if self._began is None:
-            self._began = now
-            asyncio.get_running_loop().call_soon(self._end)
-            return False
-        return now - self._began >= PASS_SECONDS
-
-    def _end(self) -> None:
-        """Called before anything that waits for the next pass, since it was asked for earlier."""
-        self._began = None
+    def _next_pass(self) -> None:
+        self._begun = 0
+        while self._waiting and self._begun < PASS_REQUESTS:
+            in_line = self._waiting.popleft()
+            if not in_line.done():  # its request may have been given up
+                in_line.set_result(None)
+                self._begun += 1
+        if self._begun:
+            asyncio.get_running_loop().call_soon(self._next_pass)

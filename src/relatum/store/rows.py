@@ -33,6 +33,7 @@ from relatum.core.standings import Standing
 from relatum.core.verdicts import StoredVerdict
 from relatum.core.wire import check_i64, check_u64
 from relatum.errors import StorageInconsistency
+from relatum.limits import U64_MAX
 from relatum.store.overlay import Staged
 
 FORMAT_BYTE = 1
@@ -242,12 +243,17 @@ class Completeness(Struct, frozen=True, gc=False):
         return self.incoming_count, self.incoming_sum
 
     def counting(self, entry: bytes, step: Literal[1, -1], *, outgoing: bool) -> Completeness:
-        """The headers after an entry (its key and body) has come, or gone."""
-        change = step * digests.adjacency_digest(entry)
+        """The headers after an entry (its key and body) has come, or gone.
+
+        Raises StorageInconsistency where they can't have counted what is there.
+        """
+        count, total = self.of(outgoing=outgoing)
+        count += step
+        if not 0 <= count <= U64_MAX:
+            raise StorageInconsistency("a completeness header counts what can't be")
+        total = (total + step * digests.adjacency_digest(entry)) % digests.ACCUMULATOR_MODULUS
         if outgoing:
-            count, total = self.outgoing_count + step, (self.outgoing_sum + change) % digests.ACCUMULATOR_MODULUS
             return Completeness(count, total, self.incoming_count, self.incoming_sum)
-        count, total = self.incoming_count + step, (self.incoming_sum + change) % digests.ACCUMULATOR_MODULUS
         return Completeness(self.outgoing_count, self.outgoing_sum, count, total)
 
     def pack(self) -> bytes:

@@ -34,10 +34,10 @@ MARKS: Final = 1 << 64
 """Marks are added modulo this."""
 
 mark: Final = hash
-"""Key and body of a row as 64 bits, by a key that is drawn for the run: no damage can have been made to fit.
+"""Key and body of a row as 64 bits, by the key that the interpreter drew when it started: no damage was made to fit.
 
 Python's own hash of bytes, SipHash, because a digest takes six times as long. Processes that add to one sum must have
-the same key (`helpers.py`).
+the same key (`helpers.py`). Whoever sets PYTHONHASHSEED chooses it.
 """
 
 

@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from relatum.entropy import SystemEntropy
-from relatum.errors import Failure, StorageFailure
+from relatum.errors import ProgramFailure, StorageFailure
 from relatum.verify.messages import Failed, read_answer, write_task
 from relatum.verify.tasks import Result, Task
 
@@ -28,11 +28,13 @@ _END_SECONDS_MAX: Final = 10.0
 _SEED_BYTES: Final = 4
 
 
-class HelperFault(Failure):
-    """The program itself is wrong somewhere; nothing is known about the store."""
+class HelperFault(ProgramFailure):
+    """A helper met a fault of the program; nothing is known about the store."""
 
     def __init__(self, fault: str) -> None:
-        super().__init__(f"a fault in relatum itself: {fault}; relatum --debug verify --jobs 1 prints a traceback")
+        super().__init__(
+            f"a fault in relatum itself: {fault}; relatum --debug verify --jobs 1, on this store, prints a traceback"
+        )
 
 
 class _Helper:

@@ -68,6 +68,7 @@ class Committer:
     @contextmanager
     def in_turns_with(self, loop: asyncio.AbstractEventLoop) -> Iterator[None]:
         """Within it, brief commands are decided in the thread of the loop, which enters and leaves it."""
+        assert self._turns is None, "it shares one loop at a time"
         self._turns = turns = Turns(loop)
         try:
             yield
@@ -75,10 +76,11 @@ class Committer:
             self._turns = None
             turns.end()
 
-    def has_turns_here(self) -> bool:
-        """Whether the calling thread is that of a loop that the writer shares."""
+    def require_no_turns_here(self) -> None:
+        """Raises RuntimeError in the thread of a loop that the writer shares: who blocks there waits for itself."""
         turns = self._turns
-        return turns is not None and turns.here()
+        if turns is not None and turns.here():
+            raise RuntimeError("nothing may wait for the writer in the thread of the event loop that it shares")
 
     def submit(self, submissions: Sequence[Submission], on_done: Callable[[Ticket], None]) -> None:
         """Queues commands that are decided in order. Raises WriteBusy (full) or WritesRefused (poisoned, closing)."""
@@ -88,7 +90,11 @@ class Committer:
         self._wake()
 
     def drain(self, timeout_seconds: float) -> bool:
-        """Takes no more commands and waits until those taken are answered; whether that came about in time."""
+        """Takes no more commands and waits until those taken are answered; whether that came about in time.
+
+        Raises RuntimeError where it would wait for itself.
+        """
+        self.require_no_turns_here()
         self._intake.close()
         self._wake()
         self._thread.join(timeout_seconds)

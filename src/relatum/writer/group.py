@@ -18,7 +18,7 @@ from relatum.core.ids import Author, Partition
 from relatum.core.receipts import Family, Receipt
 from relatum.core.streams import RECORDS, RELATIONS, Stream
 from relatum.entropy import Entropy
-from relatum.errors import Failure, JournalBroken, Refusal, StorageFailure, stale
+from relatum.errors import Failure, JournalBroken, ProgramFailure, Refusal, StorageFailure, stale
 from relatum.store import replay, rows
 from relatum.store.bodies import Bodies
 from relatum.store.kv import Reader
@@ -41,7 +41,7 @@ from relatum.writer.submission import (
 ENTROPY_BYTES = 32
 
 
-class CommandFailed(Failure):
+class CommandFailed(ProgramFailure):
     """A command met a fault of the program itself: nothing of it is staged, the others of its group go on."""
 
 

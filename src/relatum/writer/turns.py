@@ -1,8 +1,8 @@
 """Work of the writer in the thread of an event loop, in turns with whatever else the loop does.
 
 Two threads that both need the interpreter hand its lock to each other at every read, write and wait of the loop, and
-each handing over costs more than many a command. So what needs nothing but the interpreter goes to the loop; what may
-wait for the disk stays in the writer's own thread.
+each handing over costs more than many a command. So what needs hardly anything but the interpreter goes to the loop;
+writing and syncing stay in the writer's own thread.
 """
 
 from __future__ import annotations
@@ -75,6 +75,7 @@ class Turns:
         if work is not None:
             work.proceed()
             work.finish()
+            work.raise_interruption()
 
     def _turn(self) -> None:
         work = self._work
@@ -86,6 +87,7 @@ class Turns:
         with self._changing:
             self._work = None  # IMPORTANT: first; whoever waits for it may bring the next at once
         work.finish()
+        work.raise_interruption()
 
 
 class _Work:
@@ -112,7 +114,14 @@ class _Work:
         self._finished.set()
 
     def wait(self) -> None:
-        """Until it is finished. Raises what a step raised."""
+        """Until it is finished. Raises what a step raised; RuntimeError where the loop's thread was interrupted."""
         self._finished.wait()
+        if isinstance(self._error, Exception):
+            raise self._error
         if self._error is not None:
+            raise RuntimeError("the thread of the event loop was interrupted") from self._error
+
+    def raise_interruption(self) -> None:
+        """What came to the loop's thread meanwhile and is no failure of a step, an interrupt for one, is its own."""
+        if self._error is not None and not isinstance(self._error, Exception):
             raise self._error

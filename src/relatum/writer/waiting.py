@@ -23,8 +23,7 @@ def decided(committer: Committer, submissions: Sequence[Submission]) -> list[Out
     Raises WriteBusy or WritesRefused, which concern all of them; RuntimeError in the thread of a loop that the writer
     shares, which would wait for itself.
     """
-    if committer.has_turns_here():
-        raise RuntimeError("what is submitted from the event loop that the writer shares has to be awaited")
+    committer.require_no_turns_here()
     answered: Future[list[Outcome]] = Future()
     committer.submit(submissions, lambda ticket: answered.set_result(ticket.outcomes))
     return _certain(answered.result())
