@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 from threading import Event
 
-from relatum.http.heartbeat import BEAT_SECONDS, beat
+import pytest
+
+from relatum.http import heartbeat
+from relatum.http.heartbeat import BEAT_SECONDS, Heart
 from relatum.telemetry import Metrics
-from tests.support.polling import until
+from tests.support.polling import WAIT_SECONDS, until
 
 STALL_SECONDS = 0.05
 
@@ -29,7 +32,7 @@ def test_a_loop_that_stood_still_is_late_by_as_long_but_for_a_beat() -> None:
             runner.run(asyncio.sleep(0))
             return beats() >= count
 
-        heart = runner.get_loop().create_task(beat(metrics))
+        heart = runner.get_loop().create_task(Heart(metrics).beat())
         until(lambda: beaten(1), "a first beat")
         before = beats()
         Event().wait(STALL_SECONDS)  # nobody runs the loop meanwhile
@@ -37,3 +40,23 @@ def test_a_loop_that_stood_still_is_late_by_as_long_but_for_a_beat() -> None:
         heart.cancel()
     longest = value(metrics, "relatum_loop_delay_longest_seconds")
     assert STALL_SECONDS - 2 * BEAT_SECONDS <= longest <= value(metrics, "relatum_loop_delay_seconds_sum")
+
+
+def test_it_rests_when_nothing_is_asked_for_and_beats_again_with_the_next_request(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(heartbeat, "QUIET_BEATS_MAX", 3)
+    metrics = Metrics()
+    heart = Heart(metrics)
+
+    async def scenario() -> None:
+        beating = asyncio.create_task(heart.beat())
+        async with asyncio.timeout(WAIT_SECONDS):
+            for beats in (3, 6):
+                while heart._awake.is_set():  # noqa: ASYNC110 - it is its own clock
+                    await asyncio.sleep(BEAT_SECONDS)
+                assert beats == value(metrics, "relatum_loop_delay_seconds_count")
+                heart.stir()
+        beating.cancel()
+
+    asyncio.run(scenario())

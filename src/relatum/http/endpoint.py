@@ -39,6 +39,7 @@ class Endpoint(Generic[BodyT]):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         started = perf_counter()
+        self._services.heart.stir()
         with self._services.slots.lease() as lease:
             try:
                 response = await self._respond(scope, receive, lease)

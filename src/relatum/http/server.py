@@ -22,7 +22,6 @@ from starlette.types import ASGIApp
 from relatum.errors import StorageFailure
 from relatum.http.app import application, while_busy
 from relatum.http.connections import Connections
-from relatum.http.heartbeat import beat
 from relatum.http.libraries import told_in, unhandled_in
 from relatum.http.openapi.document import document
 from relatum.http.openapi.page import page
@@ -209,7 +208,7 @@ def _run(servers: Sequence[_Server], services: Services, sweep_seconds: float, r
         await asyncio.wait((running, accepting), return_when=asyncio.FIRST_COMPLETED)
         if accepting.done():
             _spare_what_stays()
-            heart = loop.create_task(beat(services.metrics))
+            heart = loop.create_task(services.heart.beat())
             running.add_done_callback(lambda _: heart.cancel())
             ready()
         else:

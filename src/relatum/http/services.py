@@ -10,6 +10,7 @@ from typing import Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 from relatum.core.access import Credential
 from relatum.core.ids import Partition, Scope, memory_partition
 from relatum.http.authentication import Authentication
+from relatum.http.heartbeat import Heart
 from relatum.http.pace import Pace
 from relatum.http.responses import Header
 from relatum.http.slots import Lease, Slots
@@ -91,6 +92,7 @@ class Services:
         self.pages = pages
         self.metrics = ledger.metrics
         self.authentication = Authentication(ledger)
+        self.heart = Heart(self.metrics)
         self.pace = Pace()
         self.slots = Slots(slots_max, self.metrics.slots_in_use)
         self.stream_bounds = stream_bounds
