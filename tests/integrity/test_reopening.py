@@ -89,7 +89,7 @@ def damage(directory: Path, chosen: Chosen, manner: str, relation_id: str) -> tu
     return key, left
 
 
-NOT_OPENED = {("head", "removed"), ("head", "torn")}
+NOT_OPENED = [("head", "removed"), ("head", "torn")]
 """What opening itself notices, and refuses."""
 OPENED = [(kind, manner) for kind in ROWS for manner in MANNERS if (kind, manner) not in NOT_OPENED]
 
