@@ -22,7 +22,8 @@ class Timeline:
     def __init__(self) -> None:
         self._models: dict[Partition, Model] = {}
         self._waiting: dict[Partition, dict[int, Command]] = {}
-        self._entered: set[int] = set()
+        self._entered: dict[int, Command] = {}
+        """By where each lies in memory, which is no other's as long as it is kept here."""
         self._skipped: dict[Partition, int] = {}
         """How many numbers quiet commands have taken so far."""
         self._latest: dict[Partition, int] = {}
@@ -41,7 +42,7 @@ class Timeline:
         """
         for command in accepted:
             if id(command) not in self._entered:
-                self._entered.add(id(command))
+                self._entered[id(command)] = command
                 self._enter(command)
         touched: list[tuple[Command, str]] = []
         for partition, waiting in self._waiting.items():
