@@ -11,7 +11,7 @@ from collections import deque
 from typing import Final
 
 PASS_REQUESTS: Final = 16
-"""Most keep the loop for less than half a millisecond. With half as many the loop stands still less, and serves fewer."""
+"""Most keep the loop for less than half a millisecond. With half as many it stands still less, and serves fewer."""
 
 
 class Pace:
