@@ -60,6 +60,7 @@ ROWS = {
     "feed": ["feed/floor/echo/rate", "feed/paging/rate", "feed/stream/p50", "feed/stream/p99"],
     "upkeep": [
         "upkeep/relations",
+        "upkeep/start/relations",
         *(f"upkeep/{what}" for what in ("floor/scan", "verify", "floor/copy", "backup", "floor/start", "start")),
     ],
     "mixed": [f"mixed/64/{what}" for what in ("rate", "p50", "p99", "load", "stall")],

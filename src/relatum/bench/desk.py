@@ -19,6 +19,8 @@ from relatum.bench.stage import Stage
 BATCH: Final = 256
 BATCH_CONNECTIONS: Final = 4
 """Batches come over few connections: enough that one is decided while another is decoded."""
+FILLED_TOGETHER: Final = 64
+"""Batches of a step: the requests that make a large store are never all in memory."""
 
 _REFUSED: Final = b'"error":{'
 
@@ -59,14 +61,24 @@ class Desk:
 
     def relate(self, count: int) -> list[str]:
         """Relations that exist from now on: their ids."""
+        return [
+            result["receipt"]["relation_id"] for answer in self._related(count) for result in decoded(answer)["results"]
+        ]
+
+    def fill(self, count: int) -> None:
+        """The same, for a store so large that nobody wants to know all ids."""
+        for _ in self._related(count):
+            pass
+
+    def _related(self, count: int) -> Iterator[bytes]:
+        """The answers to batches of commands, in any order, all of which were accepted."""
         sizes = [min(BATCH, count - start) for start in range(0, count, BATCH)]
-        requests = [self.stage.batch(self.assertions.take(size)) for size in sizes]
-        found: list[str] = []
-        for answer in self.answers(requests, BATCH_CONNECTIONS):
-            if _REFUSED in answer:
-                raise MeasurementFailed("the ledger refused a command of the benchmark")
-            found += [result["receipt"]["relation_id"] for result in decoded(answer)["results"]]
-        return found
+        for step in range(0, len(sizes), FILLED_TOGETHER):
+            requests = [self.stage.batch(self.assertions.take(size)) for size in sizes[step : step + FILLED_TOGETHER]]
+            for answer in self.answers(requests, BATCH_CONNECTIONS):
+                if _REFUSED in answer:
+                    raise MeasurementFailed("the ledger refused a command of the benchmark")
+                yield answer
 
     @contextmanager
     def echo(self, scratch: Path, *asked: tuple[Decoded, str, bytes]) -> Iterator[Served]:

@@ -32,8 +32,8 @@ _PARTS: Final = {
     "feed": "relatum.bench.parts.feed",
     "upkeep": "relatum.bench.parts.upkeep",
     "mixed": "relatum.bench.parts.mixed",
-    "growth": "relatum.bench.parts.growth",
     "peers": "relatum.bench.peers.part",
+    "growth": "relatum.bench.parts.growth",
 }
 
 PARTS: Final = tuple(name for name, module in _PARTS.items() if find_spec(module.rpartition(".")[0]))

@@ -232,7 +232,7 @@ TARGETS: Final[tuple[Target, ...]] = (
         bound="below",
         limit=3.0,
         stretch=1.0,
-        given="upkeep/relations",
+        given="upkeep/start/relations",
     ),
     Target(
         what="memory: the greatest resident set while loading",

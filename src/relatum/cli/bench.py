@@ -36,7 +36,13 @@ def _part_names(_context: click.Context, _option: click.Parameter, value: str | 
 @click.option(
     "--rounds", type=click.IntRange(1, 100), help="Rounds of each. Default: 3; 5 at full scale; 2 with --guard."
 )
-@click.option("--scale", type=click.Choice(["small", "full"]), default="small", show_default=True, help="How much.")
+@click.option(
+    "--scale",
+    type=click.Choice(["small", "full"]),
+    default="small",
+    show_default=True,
+    help="How much: some minutes, or as much as the targets speak of, which takes more than an hour.",
+)
 @click.option(
     "--relations",
     type=click.IntRange(1_000, RELATIONS_MAX),

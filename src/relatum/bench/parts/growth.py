@@ -24,7 +24,7 @@ STEPS: Final = 20
 
 def measure(setting: Setting) -> Iterator[Series]:
     """Commands a second, latencies, bytes on disk, resident set."""
-    base, relations = setting.sized(2_000, 50_000), setting.relations or setting.sized(8_000, 200_000)
+    base, relations = setting.sized(2_000, 50_000), setting.relations or setting.sized(8_000, 5_000_000)
     samples = Samples()
     samples.add("growth/base/relations", "relations", base).add("growth/relations", "relations", relations)
     small = Stage.make(setting.directory("growth-base"))

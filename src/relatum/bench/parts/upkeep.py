@@ -1,7 +1,7 @@
 """What an operator waits for: a verification, a backup, and a start after the server was killed.
 
 Floors, in the same rounds: a plain scan of the same store with its checksums, a plain copy of its files that is synced,
-and a start on a store that is as good as empty.
+and a start on a store that is as good as empty. A start is measured on a store of its own, which may be larger.
 """
 
 from __future__ import annotations
@@ -32,16 +32,20 @@ WRITTEN_BEFORE_A_KILL: Final = 2 * BATCH
 
 def measure(setting: Setting) -> Iterator[Series]:
     """Seconds."""
-    relations = setting.relations or setting.sized(4_000, 20_000)
-    setting.progress(f"upkeep: a store of {relations:,} relations")
-    empty, full = (Stage.make(setting.directory(name)) for name in ("upkeep-empty", "upkeep"))
-    with served_desk(full) as made:
-        made.relate(relations)
+    kept, started = (
+        setting.relations or setting.sized(4_000, 100_000),
+        setting.relations or setting.sized(4_000, 1_000_000),
+    )
+    empty, full, large = (Stage.make(setting.directory(name)) for name in ("upkeep-empty", "upkeep", "upkeep-start"))
+    for stage, relations in ((full, kept), (large, started)):
+        setting.progress(f"upkeep: a store of {relations:,} relations")
+        with served_desk(stage) as made:
+            made.fill(relations)
     samples = Samples()
-    samples.add("upkeep/relations", "relations", relations)
+    samples.add("upkeep/relations", "relations", kept).add("upkeep/start/relations", "relations", started)
     for number in setting.each_round("upkeep"):
         _upkeep(samples, full.directory, setting.scratch)
-        _starts(samples, empty, full, number)
+        _starts(samples, empty, large, number)
     yield from samples.series()
 
 
@@ -92,9 +96,9 @@ def _back_up(store: Path, place: Path) -> None:
 # Starts
 
 
-def _starts(samples: Samples, empty: Stage, full: Stage, number: int) -> None:
+def _starts(samples: Samples, empty: Stage, large: Stage, number: int) -> None:
     """Both stores are written to, killed with what was written still in the log, and started again."""
-    for stage, name, floor in ((empty, "floor/start", ""), (full, "start", "upkeep/floor/start")):
+    for stage, name, floor in ((empty, "floor/start", ""), (large, "start", "upkeep/floor/start")):
         with served_desk(stage, keys=f"before-kill-{number}") as made:
             _write_and_kill(made)
         started = perf_counter()
