@@ -7,12 +7,13 @@ goes into the history at once, and whatever must not be told is a violation then
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from random import Random
 
 from crash_tests.ground import Ground
 from crash_tests.history import Command, Desk, Family, Json
 from crash_tests.operations import Author
-from crash_tests.sending import REFUSALS, receipt_in, require_unavailable, results_in, send, send_batch
+from crash_tests.sending import REFUSALS, Unsettled, receipt_in, require_unavailable, results_in, send, send_batch
 from crash_tests.server import Server
 from crash_tests.violation import require
 from crash_tests.wire import Connection
@@ -23,8 +24,16 @@ from relatum.core.ids import Partition
 class Client:
     """One thread's work: at one desk after another, on a connection for each account."""
 
-    def __init__(self, ground: Ground, server: Server, random: Random, on_accepted: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        ground: Ground,
+        server: Server,
+        random: Random,
+        on_accepted: Callable[[], None],
+        unsettled: Unsettled | None = None,
+    ) -> None:
         self._on_accepted = on_accepted
+        self._unsettled = unsettled or partial(require_unavailable, server)
         self._ground = ground
         self._server = server
         self._random = random
@@ -118,17 +127,14 @@ class Client:
             self._ground.history.refuse(command)
             self._refused.append(command)
         else:
-            self._require_unavailable(command.name, status, code)
-
-    def _require_unavailable(self, name: str, status: int, code: str) -> None:
-        require_unavailable(self._server, name, status, code)
+            self._unsettled(command.name, status, code)
 
     def _replay(self, command: Command) -> None:
         response = send(self._connection(command.desk), command)
         if response.status == 200:
             require(receipt_in(response) == command.receipt, f"{command.name} was replayed with another receipt")
         else:
-            self._require_unavailable(f"the replay of {command.name}", response.status, response.code)
+            self._unsettled(f"the replay of {command.name}", response.status, response.code)
 
     def _reuse_taken_key(self, taken: Command) -> None:
         author = Author(self._random, self._ground.sight(taken.desk))
@@ -138,7 +144,7 @@ class Client:
         response = send(self._connection(taken.desk), Command(taken.desk, family, taken.idempotency_key, operation))
         if (response.status, response.status == 409 and response.code) != (409, "idempotency_conflict"):
             name = f"another command under the key of {taken.name}"
-            self._require_unavailable(name, response.status, response.code if response.status != 200 else "accepted")
+            self._unsettled(name, response.status, response.code if response.status != 200 else "accepted")
 
     def _read(self, desk: Desk) -> None:
         known = self._ground.sight(desk).record(self._random)
@@ -153,4 +159,4 @@ class Client:
             )
             self._ground.observed.append((desk, record))
         else:
-            self._require_unavailable("a read of a record that was acknowledged", response.status, response.code)
+            self._unsettled("a read of a record that was acknowledged", response.status, response.code)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -22,6 +23,13 @@ REFUSALS: dict[Family, set[str]] = {
 """With what a command under a key of its own may be refused."""
 UNAVAILABLE = {"retrieval_busy", "write_busy"}
 """With what a healthy server may leave an outcome unknown."""
+
+
+Unsettled = Callable[[str, int, str], None]
+"""Told of an answer, by the name of what was asked, its status and its code, that leaves the outcome unknown.
+
+Raises `Violation` where the server may not answer so.
+"""
 
 
 class CommandAnswer(msgspec.Struct):

@@ -1,4 +1,4 @@
-"""Clients at work until enough has happened, and what they were told meanwhile."""
+"""Clients, and one who judges, at work until enough has happened, and what they were told meanwhile."""
 
 from __future__ import annotations
 
@@ -11,32 +11,36 @@ from time import monotonic
 
 from crash_tests.client import Client
 from crash_tests.ground import Ground
-from crash_tests.limits.patient import Patient, Unavailable
+from crash_tests.limits.patience import Patience, Tolerated
 from crash_tests.server import Server
+from crash_tests.tending.tender import Tender
 from crash_tests.violation import require
 from crash_tests.wire import ANSWER_SECONDS_MAX, Connection, Response, Unreachable
+from crash_tests.worker import Worker
 
 CLIENTS = 3
+ANSWERS_PER_TENDER = 2
 READ_MAX = 20
 PAUSE_SECONDS = 0.02
 _INSPECT = "/api/v1/memory/records/inspect"
 
 
 class Shift:
-    """Clients, each in a thread, on one server. Call `finish` in the end."""
+    """Workers, each in a thread, on one server. Call `finish` in the end."""
 
-    def __init__(self, ground: Ground, server: Server, random: Random, tolerated: Unavailable = frozenset()) -> None:
+    def __init__(self, ground: Ground, server: Server, random: Random, tolerated: Tolerated = frozenset()) -> None:
         self.accepted = 0
         self.unavailable = 0
         """Commands that were not to be had for want of something."""
         self._happened = Condition()
         self._over = False
-        self._threads = ThreadPoolExecutor(CLIENTS)
-        clients = [
-            Patient(ground, server, Random(random.random()), self._accept, self._refuse, tolerated)
-            for _ in range(CLIENTS)
+        unsettled = Patience(server, tolerated, self._refuse)
+        workers: list[Worker] = [
+            Client(ground, server, Random(random.random()), self._accept, unsettled) for _ in range(CLIENTS)
         ]
-        self._working = [self._threads.submit(self._run, client) for client in clients]
+        workers.append(Tender(ground.tended, server, str(random.random()), self._pace, unsettled))
+        self._threads = ThreadPoolExecutor(len(workers))
+        self._working = [self._threads.submit(self._run, worker) for worker in workers]
 
     def wait_for(self, enough: Callable[[], bool], seconds_max: float) -> bool:
         """Wait until enough has happened, or somebody has ended; whether it has."""
@@ -46,14 +50,25 @@ class Shift:
 
     def finish(self) -> None:
         """Call everybody off and wait for them. Raises what somebody met."""
-        self._over = True
+        with self._happened:
+            self._over = True
+            self._happened.notify_all()
         for working in self._working:
             working.result(2 * ANSWER_SECONDS_MAX)
         self._threads.shutdown()
 
-    def _run(self, client: Client) -> None:
+    def _pace(self) -> bool:
+        """Waits for some more answers to the others, good or bad; whether the work goes on."""
+        with self._happened:
+            goal = self.accepted + self.unavailable + ANSWERS_PER_TENDER
+            self._happened.wait_for(
+                lambda: self.accepted + self.unavailable >= goal or self._over or self._ended(), ANSWER_SECONDS_MAX
+            )
+            return not self._over
+
+    def _run(self, worker: Worker) -> None:
         try:
-            client.work(lambda: self._over)
+            worker.work(lambda: self._over)
         finally:
             with self._happened:
                 self._happened.notify_all()

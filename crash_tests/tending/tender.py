@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import msgspec
 
-from crash_tests.sending import require_unavailable
+from crash_tests.sending import Unsettled, require_unavailable
 from crash_tests.server import Server
 from crash_tests.tending.requests import Ideas, Request
 from crash_tests.tending.tended import Tended
@@ -20,7 +21,15 @@ REFUSALS = {"invalid_request", "record_not_found", "revision_conflict", "candida
 class Tender:
     """One thread's work. `pace` waits for others to have done something; whether the work goes on."""
 
-    def __init__(self, tended: Tended, server: Server, name: str, pace: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        tended: Tended,
+        server: Server,
+        name: str,
+        pace: Callable[[], bool],
+        unsettled: Unsettled | None = None,
+    ) -> None:
+        self._unsettled = unsettled or partial(require_unavailable, server)
         self._tended = tended
         self._server = server
         self._ideas = Ideas(tended.known, name)
@@ -33,16 +42,17 @@ class Tender:
             while not is_over() and self._pace():
                 answered = self._tended.answered()
                 if answered and self._ideas.dice.random() < REPEATED:
-                    self._send(self._ideas.dice.choice(answered))
+                    again = self._ideas.dice.choice(answered)
+                    self._send(again, f"the replay of the {again.kind} {again.key}")
                 else:
                     request = self._ideas.next()
                     self._tended.ask(request)
-                    self._send(request)
+                    self._send(request, f"the {request.kind} {request.key}")
 
-    def _send(self, request: Request) -> None:
+    def _send(self, request: Request, name: str) -> None:
         response = post(self._connection, request)
         if not settle(self._tended, request, response):
-            require_unavailable(self._server, f"the {request.kind} {request.key}", response.status, response.code)
+            self._unsettled(name, response.status, response.code)
 
 
 def post(connection: Connection, request: Request) -> Response:
