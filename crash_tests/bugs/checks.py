@@ -22,6 +22,7 @@ from relatum.store.kv import Reader
 from relatum.store.listing import Listing
 from relatum.store.manifest import Manifest
 from relatum.store.partition import Direction, PartitionReader
+from relatum.store.recounts import Recounts
 
 
 def unseal_whatever(key: bytes, row: bytes) -> bytes:
@@ -82,6 +83,12 @@ def find_pointer_alone(
     """A key without a pointer is a new key, whatever its witness says."""
     body = reader.body(reader.keys.receipt(family, subject_id, idempotency_key))
     return None if body is None else rows.unpack_receipt(body)
+
+
+def believe_rows(
+    recounts: Recounts, prefix: bytes, is_counted: Callable[[], bool]
+) -> None:  # nothing is counted: that is the bug
+    """What judgments have left is read as it is found."""
 
 
 def entries_uncounted(
@@ -178,6 +185,11 @@ BUGS = (
         name="witness-not-checked",
         help="a key whose pointer is lost is taken for a new one",
         patches=(Patch(PartitionReader, "receipt", find_pointer_alone),),
+    ),
+    Bug(
+        name="rows-not-counted",
+        help="what judgments have left is read as it is found, whatever the head counts",
+        patches=(Patch(Recounts, "require", believe_rows),),
     ),
     Bug(
         name="index-not-counted",

@@ -34,6 +34,10 @@ def index_without_header(
         staging.delete(key)
 
 
+def count_nothing(staging: Staging, key: bytes, after: bytes | None) -> None:
+    """Rows that nothing else witnesses come and go, and the head that counts them stays as it was."""
+
+
 def put_without_journal(staging: Staging, key: bytes, body: bytes | Packable) -> None:
     """The head counts a change that its journal does not tell."""
     if key[PREFIX_BYTES] != Table.JOURNAL:
@@ -70,6 +74,11 @@ BUGS = (
         name="lost-header-update",
         help="completeness headers are not moved with the entries they count",
         patches=(Patch(Staging, "index", index_without_header),),
+    ),
+    Bug(
+        name="lost-tally-update",
+        help="heads are not moved with the rows that nothing else witnesses",
+        patches=(Patch(Staging, "_count", count_nothing),),
     ),
     Bug(
         name="missing-journal-entry",

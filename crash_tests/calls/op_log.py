@@ -84,6 +84,7 @@ PART = Part(
         "clock-backwards",
         "missing-index-row",
         "lost-header-update",
+        "lost-tally-update",
         "missing-journal-entry",
         "missing-receipt-witness",
         "missing-revision",

@@ -15,10 +15,13 @@ from relatum.core.company import ConsumersQuery
 from relatum.core.cursors import Cursor
 from relatum.core.feeds import Window
 from relatum.core.graphs import EvidenceGraphQuery, TypedGraphQuery
-from relatum.core.ids import Partition
+from relatum.core.ids import Partition, Scope
+from relatum.core.judgment_queries import JudgmentsQuery
 from relatum.core.queries import CompanyRecordFilter, RecordFilter, RelationFilter
+from relatum.core.view_queries import StatusQuery, ValidateQuery
 from relatum.errors import Refusal, StorageFailure, StorageInconsistency
 from relatum.ledger import Ledger
+from relatum.limits import DAY_MILLIS
 from relatum.reads import (
     changes,
     checkpoints,
@@ -26,11 +29,16 @@ from relatum.reads import (
     consumers,
     credentials,
     diagnosis,
+    health,
+    judgments,
+    needs_review,
+    overview,
     receipts,
     record_query,
     records,
     relation_query,
     relations,
+    validate,
 )
 from relatum.reads.graph_evidence import evidence_graph
 from relatum.reads.graph_typed import typed_graph
@@ -38,6 +46,8 @@ from relatum.store import replay
 from relatum.store.partition import PartitionReader
 from relatum.store.view import LedgerView
 
+_SCOPE: Final = Scope(project_id="asked", agent_id="scout", visibility="shared")
+"""Of queries, which are carried out where they are put: nothing reads it."""
 _ENCODE = msgspec.json.Encoder(order="deterministic").encode
 
 
@@ -136,6 +146,16 @@ def _diagnosis(at: Asked, stream: Any, subject_id: str, consumer_id: str, witnes
     return diagnosis.diagnose(at.reader, stream, subject_id, consumer_id, _cursor(witness))
 
 
+def _queue(at: Asked, status: Any) -> object:
+    wanted = JudgmentsQuery(contract_version=1, scope=_SCOPE, status=status, min_age_millis=0)
+    return judgments.query(at.reader, at.now_millis, wanted, 0, 400 * DAY_MILLIS)
+
+
+def _status(at: Asked, record_id: str) -> object:
+    wanted = StatusQuery(contract_version=1, scope=_SCOPE, record_ids=(record_id,))
+    return validate.statuses(at.reader, at.now_millis, at.view.store_key, wanted)
+
+
 ASKS: Final[dict[str, Callable[..., object]]] = {
     "record": lambda at, record_id: records.read(at.reader, at.now_millis, record_id),
     "records": lambda at, *ids: records.batch(at.reader, at.now_millis, ids),
@@ -161,4 +181,11 @@ ASKS: Final[dict[str, Callable[..., object]]] = {
     "workspaces": lambda at, company_id, limit, after: company.workspaces(at.view, company_id, limit, after),
     "workspace": _workspace,
     "consumers": _consumers,
+    "annotated": lambda at, record_id: judgments.annotated(at.reader, at.now_millis, (record_id,), 50),
+    "status": _status,
+    "queue": _queue,
+    "overview": lambda at: overview.overview(at.reader, at.now_millis, 20),
+    "needs review": lambda at: needs_review.needs_review(at.reader, at.now_millis, 100),
+    "validate": lambda at: validate.validate(at.reader, ValidateQuery(contract_version=1, scope=_SCOPE)),
+    "health": lambda at: health.health(at.reader, at.now_millis),
 }

@@ -1,4 +1,4 @@
-"""Judgments, links and promotions, in a partition of their own of which nobody asks: damage to it is found by verify.
+"""Judgments, links and promotions, in a partition of their own, where nobody does anything else.
 
 What always holds: after three rounds there are rows in every table that they leave, some changed, some gone again.
 """

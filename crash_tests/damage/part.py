@@ -139,6 +139,7 @@ PART = Part(
         "digest-not-checked",
         "witness-not-checked",
         "index-not-counted",
+        "rows-not-counted",
         "missing-row-not-missed",
         "newest-not-compared",
         "trace-overlooked",

@@ -13,6 +13,7 @@ import msgspec
 
 from crash_tests.company import COMPANY
 from crash_tests.damage.asking import Failed, Question, answer
+from crash_tests.damage.judged import JUDGED
 from crash_tests.damage.workload import CONSUMERS, ELSEWHERE, IDLE, OTHER_COMPANY, Saved, Taken, Told
 from crash_tests.embedded.desks import PARTITIONS
 from crash_tests.violation import Violation, require_same
@@ -23,11 +24,11 @@ from relatum.core.secret import credential_id_of
 from relatum.core.streams import RECORDS, RELATIONS, Stream
 from relatum.ledger import Ledger
 from relatum.store import keys
-from relatum.store.keys import PartitionKeys, Table
+from relatum.store.keys import COUNTED, PREFIX_BYTES, PartitionKeys, Table, beyond
 from relatum.store.partition import PartitionReader
 from relatum.store.view import LedgerView
 
-MEMORY = (*(one for one in PARTITIONS if one.project_id is not None), ELSEWHERE)
+MEMORY = (*(one for one in PARTITIONS if one.project_id is not None), ELSEWHERE, JUDGED)
 STREAMS: tuple[Stream, ...] = (RECORDS, RELATIONS)
 OTHER_DIGEST = "00" * 32
 UNKNOWN_ID = "00000000-0000-4000-8000-000000000000"
@@ -46,6 +47,7 @@ def all_answered(ledger: Ledger, told: Told) -> Answered:
             for question in _of_partition(view.partition(partition), partition, told):
                 asking.ask(question)
             _pages(asking, partition)
+            _judged(asking, view.partition(partition), partition)
         _idle(asking)
         _of_company(asking, told)
     _require_receipts(asking.answered, told)
@@ -202,6 +204,29 @@ def _of_relation(reader: PartitionReader, partition: Partition, relation_id: str
     for number in range(1, version.relation.revision + 2):
         own = (reader.keys.relation_revision(relation_id, number),) if number <= version.relation.revision else ()
         yield Question("relation revision", partition, (relation_id, number), own)
+
+
+# What judgments have left
+
+
+def _judged(asking: _Asking, reader: PartitionReader, partition: Partition) -> None:
+    """Whoever asks for any of it needs all of it: nothing beside such a row tells that it is there."""
+    needs = tuple(_counted(reader))
+    record_ids = [version.meta.record_id for version in reader.records() if version.meta.state == "active"]
+    for record_id in record_ids if partition == JUDGED else record_ids[:1]:
+        for ask in ("annotated", "status"):
+            asking.ask(Question(ask, partition, (record_id,), needs))
+    for status in ("pending", "judged", "orphaned"):
+        asking.ask(Question("queue", partition, (status,), needs))
+    for ask in ("overview", "needs review", "validate", "health"):
+        asking.ask(Question(ask, partition, (), needs))
+
+
+def _counted(reader: PartitionReader) -> Iterator[bytes]:
+    prefix = reader.keys.prefix
+    for key, _ in reader.reader.scan(prefix, beyond(prefix)):
+        if key[PREFIX_BYTES] in COUNTED:
+            yield key
 
 
 # Pages

@@ -9,6 +9,7 @@ from msgspec import Struct
 from crash_tests.inspection.chains import check_receipts, check_revisions, events_of
 from crash_tests.inspection.checkpoints import check_checkpoints
 from crash_tests.inspection.claims import Claim, Claims
+from crash_tests.inspection.counted import check_counted
 from crash_tests.inspection.indexes import check_indexes
 from crash_tests.inspection.journals import check_journals
 from crash_tests.inspection.judgments import check_judgments
@@ -75,6 +76,7 @@ def _check_partition(partition: StoredPartition, events: list[Event]) -> None:
     check_checkpoints(partition, events)
     check_indexes(partition)
     check_judgments(partition, events)
+    check_counted(partition)
     check_soundness(partition)
 
 

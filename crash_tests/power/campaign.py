@@ -25,6 +25,7 @@ BUGS = (
     "clock-backwards",
     "missing-index-row",
     "lost-header-update",
+    "lost-tally-update",
     "missing-journal-entry",
     "missing-receipt-witness",
     "missing-revision",

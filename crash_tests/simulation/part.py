@@ -39,6 +39,7 @@ NOTICED = (
     "queue-dropped-on-close",
     "missing-index-row",
     "lost-header-update",
+    "lost-tally-update",
     "missing-journal-entry",
     "missing-receipt-witness",
     "missing-revision",

@@ -172,7 +172,8 @@ class Ledger(CompanyCommands):
 
     def view(self) -> LedgerView:
         """One cut and one clock value. Everything a request reads comes from one view; close it, or use `with`."""
-        return LedgerView(self._database.view(), self.clock.millis(), self._database.store_key, self._remembered)
+        database = self._database
+        return LedgerView(database.view(), self.clock.millis(), database.store_key, self._remembered, database.recounts)
 
     @property
     def position(self) -> object:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from relatum.core.events import RelationEvent
 from relatum.core.ids import Partition
 from relatum.core.streams import RECORDS
+from relatum.core.tally import NOTHING
 from relatum.store import keys, rows
 from relatum.store.keys import PREFIX_BYTES, STREAM_BYTE, PartitionKeys, StoreTable, Table
 from relatum.store.partition import PartitionReader
@@ -96,6 +97,12 @@ def a_receipt_was_altered_in_the_last_event(found: Rows) -> None:
 def the_head_lags_behind_the_events(found: Rows) -> None:
     head = rows.HEAD.decode(body(found, own().head))
     put(found, own().head, rows.HEAD.encode(replace(head, sequence=head.sequence - 1)))
+
+
+@fault("the head counts")
+def the_head_does_not_count_a_row(found: Rows) -> None:
+    head = rows.HEAD.decode(body(found, own().head))
+    put(found, own().head, rows.HEAD.encode(replace(head, counted=NOTHING)))
 
 
 @fault("the store is at position")

@@ -28,6 +28,7 @@ SHOWN_BY: dict[str, tuple[str, str]] = {
     "digest-not-checked": ("row record", "forged"),
     "witness-not-checked": ("row receipt", "removed"),
     "index-not-counted": ("row outgoing", "removed"),
+    "rows-not-counted": ("row standing", "removed"),
     "missing-row-not-missed": ("row record", "removed"),
     "newest-not-compared": ("row record_revision", "torn"),
     "trace-overlooked": ("row relation", "removed"),

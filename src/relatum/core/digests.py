@@ -194,7 +194,7 @@ def adjacency_digest(entry: bytes) -> int:
 
 
 def row_number(row: bytes) -> int:
-    """Key and body of a row as a 256-bit number, to be summed modulo 2**256 whatever the order: for verification."""
+    """Key and body of a row as a 256-bit number, to be summed modulo 2**256 whatever the order."""
     return int.from_bytes(blake3(b"relatum/1/row\0" + row).digest(), "big")
 
 

@@ -20,6 +20,7 @@ from relatum.core.records import Derivation, Disposition, Facts, Proof
 from relatum.core.standings import StaleMark, StandingCommandAction
 from relatum.core.stored_judgments import StoredJudgment
 from relatum.core.streams import Stream
+from relatum.core.tally import NOTHING, Tally
 from relatum.core.wire import Sparse, Uuid
 
 NO_EVENT = bytes(32)
@@ -225,12 +226,16 @@ Event = RecordEvent | RelationEvent | CredentialEvent | ActivationEvent | Checkp
 
 
 class Head(Sparse, frozen=True, kw_only=True):
-    """The tip of a partition: how many events, their chained digest, the last commit time, the tips of its streams."""
+    """The tip of a partition: how many events, their chained digest, the last commit time, the tips of its streams.
+
+    `counted` is the tally of the rows that nothing else witnesses.
+    """
 
     sequence: int = 0
     event_digest: bytes = NO_EVENT
     committed_at_millis: int = 0
     streams: dict[Stream, JournalHead] = {}
+    counted: Tally = NOTHING
 
 
 class Stamp(Sparse, frozen=True, kw_only=True):

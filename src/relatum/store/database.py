@@ -25,6 +25,7 @@ from relatum.store.kv import KeyValue, Reader, View
 from relatum.store.lock import making_store_in
 from relatum.store.memory import MemoryStore
 from relatum.store.preflight import TornTail
+from relatum.store.recounts import Recounts
 from relatum.store.rocks import RocksStore, reading
 from relatum.store.tips import verify_tips
 from relatum.store.upkeep import Upkeep, clear_leftovers
@@ -32,7 +33,7 @@ from relatum.store.view import store_body
 from relatum.store.watermark import WatermarkFile, read_watermark
 from relatum.telemetry import Log
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 ENGINE_NAME: Final = layout.ENGINE_NAME
 WATERMARK_NAME: Final = layout.WATERMARK_NAME
 
@@ -57,6 +58,7 @@ class Database:
         """Whether opening looked at the ends of all partitions; of a very large store it looks at the first ones."""
         self.store = store
         self.store_key = form.store_key
+        self.recounts = Recounts()
         self.position = position
         self._watermark = watermark
         self._committing = Lock()

@@ -20,13 +20,16 @@ _UNTOUCHED = Standing()
 
 
 class JudgmentReader(PartitionRows):
-    """Typed access to the judgments of one partition."""
+    """Typed access to the judgments of one partition.
+
+    IMPORTANT: by `counted_body` and `_under`, which see to it that no row is missing.
+    """
 
     # Standings
 
     def standing(self, record_id: str) -> Standing:
         """A record's standing; the default where nothing was ever changed."""
-        body = self.body(self.keys.standing(record_id))
+        body = self.counted_body(self.keys.standing(record_id))
         return _UNTOUCHED if body is None else rows.STANDING.decode(body)
 
     def standings(self) -> Iterator[tuple[str, Standing]]:
@@ -61,7 +64,7 @@ class JudgmentReader(PartitionRows):
 
     def candidate(self, candidate_id: str) -> Candidate | None:
         """A candidate, whatever its status."""
-        body = self.body(self.keys.candidate(candidate_id))
+        body = self.counted_body(self.keys.candidate(candidate_id))
         if body is None:
             return None
         candidate = rows.CANDIDATE.decode(body)
@@ -71,7 +74,7 @@ class JudgmentReader(PartitionRows):
 
     def pending_between(self, one_id: str, other_id: str) -> str | None:
         """The pending candidate of an unordered pair, which it agrees with."""
-        body = self.body(self.keys.candidate_pair(one_id, other_id))
+        body = self.counted_body(self.keys.candidate_pair(one_id, other_id))
         if body is None:
             return None
         candidate_id = rows.unpack_uuid(body)
@@ -126,7 +129,7 @@ class JudgmentReader(PartitionRows):
 
     def swept(self, target_id: str) -> tuple[tuple[str, str], ...]:
         """What a run of the sweep, or one operation of it, orphaned: candidates, each with its operation."""
-        body = self.body(self.keys.swept(target_id))
+        body = self.counted_body(self.keys.swept(target_id))
         event = None if body is None else self.event(rows.unpack_u64(body))
         if body is None:
             return ()
@@ -146,7 +149,7 @@ class JudgmentReader(PartitionRows):
 
     def verdict(self, relation_id: str) -> StoredVerdict | None:
         """The verdict that a relation came from; None for one that was asserted plainly."""
-        body = self.body(self.keys.verdict(relation_id))
+        body = self.counted_body(self.keys.verdict(relation_id))
         if body is None:
             return None
         verdict = rows.VERDICT.decode(body)
@@ -156,7 +159,7 @@ class JudgmentReader(PartitionRows):
 
     def verdict_between(self, source_id: str, target_id: str) -> str | None:
         """The relation of the last verdict on an ordered pair, whatever has become of it."""
-        body = self.body(self.keys.verdict_pair(source_id, target_id))
+        body = self.counted_body(self.keys.verdict_pair(source_id, target_id))
         if body is None:
             return None
         verdict = self.verdict(rows.unpack_uuid(body))
@@ -179,7 +182,7 @@ class JudgmentReader(PartitionRows):
 
     def words(self, sequence: int | None) -> Words | None:
         """What a verdict said in words; None where it said nothing, or they were erased."""
-        body = None if sequence is None else self.body(self.keys.words(sequence))
+        body = None if sequence is None else self.counted_body(self.keys.words(sequence))
         return None if body is None else rows.WORDS.decode(body)
 
     # Facts
@@ -199,12 +202,12 @@ class JudgmentReader(PartitionRows):
 
     def suspicion(self, one_id: str, other_id: str) -> tuple[str, ...]:
         """On which days an unordered pair was found to contradict itself."""
-        body = self.body(self.keys.suspicion(one_id, other_id))
+        body = self.counted_body(self.keys.suspicion(one_id, other_id))
         return () if body is None else rows.SUSPICION.decode(body).run_dates
 
     def promoted_on(self, run_date: str) -> int:
         """How many edges were promoted for a day."""
-        body = self.body(self.keys.promoted(run_date))
+        body = self.counted_body(self.keys.promoted(run_date))
         return 0 if body is None else rows.PROMOTED.decode(body)
 
     # Links
@@ -231,8 +234,8 @@ class JudgmentReader(PartitionRows):
 
     def link_between(self, one_id: str, other_id: str) -> StoredLink | None:
         """The link of an unordered pair, which lies under both ends."""
-        body = self.body(self.keys.link(one_id, other_id))
-        if body != self.body(self.keys.link(other_id, one_id)):
+        body = self.counted_body(self.keys.link(one_id, other_id))
+        if body != self.counted_body(self.keys.link(other_id, one_id)):
             raise StorageInconsistency("a link is not the same under both its ends")
         return None if body is None else _link(body, one_id, other_id)
 
@@ -246,6 +249,7 @@ class JudgmentReader(PartitionRows):
         return len(self.links_of(record_id))
 
     def _under(self, prefix: bytes, *, reverse: bool = False) -> Iterator[tuple[bytes, bytes]]:
+        self.require_counted()
         for key, row in self.reader.scan(prefix, beyond(prefix), reverse=reverse):
             yield key, rows.unseal(key, row)
 

@@ -70,6 +70,10 @@ class Table(IntEnum):
     FACT = 35
 
 
+COUNTED = frozenset((Table.TOPIC, *(table for table in Table if table >= Table.STANDING)))
+"""The tables of rows that nothing beside them witnesses: each is counted in the head, so that a lost one is missed."""
+
+
 class Use(IntEnum):
     """How a dependent uses a record, in the reverse index."""
 
@@ -151,6 +155,11 @@ class PartitionKeys:
         self.head = prefix + bytes([Table.HEAD])
         self.partition = prefix + bytes([Table.PARTITION])
         self._tables = {table: prefix + bytes([table]) for table in Table}
+        self.counted = (
+            (self._tables[Table.TOPIC], beyond(self._tables[Table.TOPIC])),
+            (self._tables[Table.STANDING], beyond(self._tables[max(Table)])),
+        )
+        """The key ranges of the rows that the head counts, from and to."""
         self._event = self._tables[Table.EVENT]
         self._record = self._tables[Table.RECORD]
         self._record_revision = self._tables[Table.RECORD_REVISION]

@@ -98,7 +98,7 @@ class PartitionReader(JudgmentReader):
 
     def topic_holder(self, topic: str) -> str | None:
         """The id of the record that holds a topic slot."""
-        body = self.body(self.keys.topic(topic))
+        body = self.counted_body(self.keys.topic(topic))
         return None if body is None else rows.unpack_uuid(body)
 
     # Relations

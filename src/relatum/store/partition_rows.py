@@ -7,24 +7,51 @@ from functools import lru_cache
 from relatum.core import digests
 from relatum.core.events import Event, Head
 from relatum.core.ids import Partition
+from relatum.core.tally import Tally, tally_of
 from relatum.errors import StorageInconsistency
 from relatum.store import rows
 from relatum.store.keys import PartitionKeys
 from relatum.store.kv import Reader
+from relatum.store.recounts import Recounts
 
 
 class PartitionRows:
-    """The rows of one partition. Cheap to make; holds no resources of its own."""
+    """The rows of one partition. Cheap to make; holds no resources of its own.
 
-    def __init__(self, reader: Reader, partition: Partition) -> None:
+    Without `recounts` what the head counts is taken as it is found: for verification and rebuilds, which compare it.
+    """
+
+    def __init__(self, reader: Reader, partition: Partition, recounts: Recounts | None = None) -> None:
         self.reader = reader
         self.partition = partition
+        self._recounts = recounts
         self.workspace_id, self.keys = _located(partition)
 
     def body(self, key: bytes) -> bytes | None:
         """The checked body of a row, or None."""
         row = self.reader.get(key)
         return None if row is None else rows.unseal(key, row)
+
+    def counted_body(self, key: bytes) -> bytes | None:
+        """The same, of a row that nothing beside it witnesses."""
+        self.require_counted()
+        return self.body(key)
+
+    def require_counted(self) -> None:
+        """Raises StorageInconsistency where the rows that the head counts are not those that are there."""
+        if self._recounts is not None:
+            self._recounts.require(self.keys.prefix, self._is_counted)
+            self._recounts = None
+
+    def _is_counted(self) -> bool:
+        return self.head().counted == self.recounted()
+
+    def recounted(self) -> Tally:
+        """The tally of what is there. Checksums don't matter, since what was altered makes it another one."""
+        found = (
+            (key, rows.body_of(row)) for start, stop in self.keys.counted for key, row in self.reader.scan(start, stop)
+        )
+        return tally_of(found)
 
     def require_absent(self, key: bytes, message: str) -> None:
         """What has a trace can't be unknown: where a row is missing, the one that was written with it must be, too."""

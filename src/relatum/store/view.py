@@ -13,6 +13,7 @@ from relatum.store import keys, rows
 from relatum.store.keys import beyond
 from relatum.store.kv import Reader, View
 from relatum.store.partition import PartitionReader
+from relatum.store.recounts import Recounts
 from relatum.store.remembered import CredentialMemory
 
 
@@ -33,13 +34,19 @@ class LedgerView:
     A context manager; closing gives the cut back.
     """
 
-    __slots__ = ("_remembered", "_view", "now_millis", "store_key")
+    __slots__ = ("_recounts", "_remembered", "_view", "now_millis", "store_key")
 
     def __init__(
-        self, view: View, now_millis: int, store_key: bytes, remembered: CredentialMemory | None = None
+        self,
+        view: View,
+        now_millis: int,
+        store_key: bytes,
+        remembered: CredentialMemory | None = None,
+        recounts: Recounts | None = None,
     ) -> None:
         self._view = view
         self._remembered = CredentialMemory() if remembered is None else remembered
+        self._recounts = Recounts() if recounts is None else recounts
         self.now_millis = now_millis
         self.store_key = store_key
 
@@ -67,7 +74,7 @@ class LedgerView:
 
     def partition(self, partition: Partition) -> PartitionReader:
         """One partition of this cut."""
-        return PartitionReader(self._view, partition)
+        return PartitionReader(self._view, partition, self._recounts)
 
     def company_exists(self, company_id: str) -> bool:
         """Whether a company was ever bootstrapped."""

@@ -74,6 +74,10 @@ class Slices:
             self._ends.append(end)
             self._events.append(events)
 
+    def all_at(self, events: int) -> bool:
+        """Whether every stretch was read at a view of so many; so it is if none is told."""
+        return all(seen == events for seen in self._events)
+
     def events_at(self, rest: bytes) -> int:
         """How many events the view had in which `rest` was looked for."""
         return self._events[bisect_right(self._ends, rest)]

@@ -11,7 +11,8 @@ from typing import Final
 from relatum.core import digests
 from relatum.core.ids import Partition
 from relatum.core.streams import Stream
-from relatum.store.keys import STREAM_BYTE, PartitionKeys, Table, beyond
+from relatum.core.tally import Tally, tally
+from relatum.store.keys import COUNTED, STREAM_BYTE, PartitionKeys, Table, beyond
 from relatum.verify.audit import NOTHING, Audit, Number, Share, sum_bytes
 from relatum.verify.findings import Findings
 
@@ -75,7 +76,8 @@ class Books:
     """The audits of one partition.
 
     `tables` has one for each table; `journals` has one for the rows of each stream, and `told` one for what they tell,
-    which is compared with what the events say: an entry's own row depends on all entries before it.
+    which is compared with what the events say: an entry's own row depends on all entries before it. `doubted` has the
+    families of which something was found.
     """
 
     def __init__(self, partition: Partition, findings: Findings, *, censused: bool) -> None:
@@ -83,6 +85,7 @@ class Books:
         self.partition = partition
         self.workspace_id = digests.workspace_id(partition)
         self.keys = PartitionKeys(self.workspace_id)
+        self.doubted: set[str] = set()
         self._findings = findings
         self._censused = censused
         self.tables = {table: self._audit(table, self.keys.table(table)) for table in Table}
@@ -100,6 +103,7 @@ class Books:
 
     def find(self, family: str, message: str) -> None:
         """Something about the partition does not hold."""
+        self.doubted.add(family)
         self._findings.add(family, message, self.workspace_id)
 
     def differing(self) -> set[Table]:
@@ -108,6 +112,18 @@ class Books:
         if any(self.journals[stream].complete and audit.differs() for stream, audit in self.told.items()):
             found.add(Table.JOURNAL)
         return found
+
+    def tally(self, events: int) -> Tally | None:
+        """What a head after so many events must count; None where other rows were read than those events have left.
+
+        That is so where something is amiss with these rows, and where they changed while they were read.
+        """
+        audits = {table: self.tables[table] for table in COUNTED}
+        if any(table.name.lower() in self.doubted for table in COUNTED):
+            return None
+        if any(audit.differs() or not audit.slices.all_at(events) for audit in audits.values()):
+            return None
+        return tally(sum(audit.stored for audit in audits.values()), sum(audit.digest_sum for audit in audits.values()))
 
     def enter(self, censuses: Censuses) -> None:
         """Adds what was read to what was read of other partitions."""
@@ -147,7 +163,7 @@ class Books:
     def _number_of(self, table: Table) -> Number | None:
         if table in (Table.OUTGOING, Table.INCOMING):
             return digests.adjacency_digest  # the numbers that headers sum as well
-        return digests.row_number if self._censused else None
+        return digests.row_number if self._censused or table in COUNTED else None  # as heads do of the latter
 
     def _named(self) -> Iterator[tuple[str, Audit]]:
         """Every audit there is, each under a name of its own."""

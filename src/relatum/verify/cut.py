@@ -68,6 +68,7 @@ class CutPartition:
 
     def _take_in(self, result: Result) -> None:
         self.books.take_in(result.shares)
+        self.books.doubted.update(result.by_family)
 
     def _take_in_journal_of(self, stream: Stream) -> TakeIn:
         def take_in(result: Result) -> None:

@@ -51,6 +51,8 @@ def compare(
     for table in sorted(differing):
         audit = books.tables[table]
         audit.find(f"the rows are not those that the events imply: {audit.stored} stored, {audit.implied} implied")
+    if tip is not None and books.tally(tip.sequence) not in (None, tip.counted):
+        books.find("head", f"the head counts {tip.counted.rows} rows that nothing else witnesses, or sums others")
 
 
 def _leads_to(followed: Followed, tip: Head, first_told: dict[Stream, int | None]) -> bool:

@@ -136,7 +136,8 @@ class Committer:
         return self._intake.take(self._group_commands_max)
 
     def _begin(self) -> Group:
-        return Group(self._database.store, self._entropy, self._clock.millis(), self.broken)
+        database = self._database
+        return Group(database.store, self._entropy, self._clock.millis(), self.broken, database.recounts)
 
     def _decide(self, deciding: Deciding, turns: Turns | None) -> None:
         """IMPORTANT: taking is a turn of the loop too: what has come to it at once is one group then."""

@@ -24,6 +24,7 @@ from relatum.store.bodies import Bodies
 from relatum.store.kv import Reader
 from relatum.store.partition import PartitionReader
 from relatum.store.projection import Decision, Staging, project
+from relatum.store.recounts import Recounts
 from relatum.writer.submission import (
     NO_IDS,
     ActivationSubmission,
@@ -53,7 +54,12 @@ class Group:
     """
 
     def __init__(
-        self, live: Reader, entropy: Entropy, at_millis: int, broken: Collection[tuple[str, str]] = ()
+        self,
+        live: Reader,
+        entropy: Entropy,
+        at_millis: int,
+        broken: Collection[tuple[str, str]] = (),
+        recounts: Recounts | None = None,
     ) -> None:
         self.at_millis = at_millis
         self.staged = Bodies(live)
@@ -63,6 +69,7 @@ class Group:
         self._heads: list[bytes] = []
         self._entropy = entropy
         self._broken = broken
+        self._recounts = Recounts() if recounts is None else recounts
         self._partitions: dict[Partition, Staging] = {}
 
     @property
@@ -102,7 +109,7 @@ class Group:
     def _staging(self, partition: Partition) -> Staging:
         staging = self._partitions.get(partition)
         if staging is None:
-            staging = self._partitions[partition] = Staging(self.staged, partition)
+            staging = self._partitions[partition] = Staging(self.staged, partition, self._recounts)
         return staging
 
     def _decide(self, staging: Staging, submission: Submission) -> Outcome:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from relatum.core import digests
 from relatum.core.changes import JournalHead
 from relatum.core.cursors import Checkpoint, Cursor
@@ -14,19 +16,23 @@ from relatum.errors import StorageInconsistency
 from relatum.store import checkpoints, integrity, rows
 from relatum.store.bodies import Bodies
 from relatum.store.journal import Journal
-from relatum.store.keys import Table, beyond
-from relatum.store.overlay import Packable
+from relatum.store.keys import COUNTED, PREFIX_BYTES, Table, beyond
+from relatum.store.overlay import Packable, packed
 from relatum.store.partition import Direction, PartitionReader
+from relatum.store.recounts import Recounts
 
 
 class Staging(PartitionReader):
     """One partition over an overlay; implements `core.state.PartitionState`. Reads see what is staged.
 
     Keeps the decoded head, which every command needs.
+
+    What always holds: what the head counts moves with every row that it counts, from a tally that was compared with
+    the rows; so a row that is missing is missed for ever, whatever is written.
     """
 
-    def __init__(self, overlay: Bodies, partition: Partition) -> None:
-        super().__init__(overlay, partition)
+    def __init__(self, overlay: Bodies, partition: Partition, recounts: Recounts | None = None) -> None:
+        super().__init__(overlay, partition, recounts)
         self._overlay = overlay
         self._fresh = overlay.fresh
         self._head: Head | None = None
@@ -79,11 +85,26 @@ class Staging(PartitionReader):
 
     def put(self, key: bytes, body: bytes | Packable) -> None:
         """Stages a row by its body."""
+        if key[PREFIX_BYTES] in COUNTED:
+            self._count(key, packed(body))
         self._fresh[key] = body
 
     def delete(self, key: bytes) -> None:
         """Stages a deletion."""
+        if key[PREFIX_BYTES] in COUNTED:
+            self._count(key, None)
         self._fresh[key] = None
+
+    def _count(self, key: bytes, after: bytes | None) -> None:
+        """Stages the head that counts what is about to be staged."""
+        self.require_counted()
+        head, before = self.head(), self.body(key)
+        if before != after:
+            self._stage_head(replace(head, counted=head.counted.moved(key, before, after)))
+
+    def _stage_head(self, head: Head) -> None:
+        self._head = head
+        self._fresh[self.keys.head] = rows.StagedHead(head)
 
     def keep(self) -> None:
         """What is staged stays, whatever becomes of the next command."""
@@ -100,13 +121,14 @@ class Staging(PartitionReader):
         self.put(self.keys.event(event.sequence), body)
         if event.partition is not None:
             self.put(self.keys.partition, rows.PARTITION.encode(event.partition))
-        self._head = Head(
+        head = Head(
             sequence=event.sequence,
             event_digest=digests.event_digest(body),
             committed_at_millis=event.committed_at_millis,
             streams=streams,
+            counted=self.head().counted,
         )
-        self.put(self.keys.head, rows.StagedHead(self._head))
+        self._stage_head(head)
 
     def index(self, direction: Direction, end: Ref, relation_id: str, body: bytes, *, present: bool) -> None:
         """Stages an adjacency entry or its removal, and the header that counts it."""

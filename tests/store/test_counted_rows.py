@@ -1,0 +1,159 @@
+"""Rows that nothing beside them witnesses are counted and summed in the head, so that one that is gone is missed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from relatum.clock import ManualClock
+from relatum.core import digests
+from relatum.core.events import Head
+from relatum.core.tally import NOTHING, tally_of
+from relatum.errors import StorageInconsistency
+from relatum.ledger import Ledger
+from relatum.store import rows
+from relatum.store.bodies import Bodies
+from relatum.store.keys import COUNTED, PREFIX_BYTES, Table
+from relatum.store.memory import MemoryStore
+from relatum.store.partition import PartitionReader
+from relatum.store.projection import Staging
+from relatum.store.recounts import Recounts
+from relatum.verify.directory import verify_rows
+from tests.graphs.counted import Counted
+from tests.integrity import judged_scene
+from tests.integrity.scene import ledger_on
+from tests.support.builders import PARTITION, START_MILLIS
+from tests.support.desk import Desk
+from tests.support.stores import published_rows
+from tests.support.tending import TendingDesk
+
+Rows = dict[bytes, bytes]
+
+
+@pytest.fixture(scope="module")
+def judged() -> Rows:
+    return judged_scene.made().rows
+
+
+def reader(found: Rows) -> PartitionReader:
+    return PartitionReader(MemoryStore(found), PARTITION)
+
+
+def of_table(found: Rows, table: Table) -> list[bytes]:
+    prefix = reader(found).keys.table(table)
+    return sorted(key for key in found if key.startswith(prefix))
+
+
+def without(found: Rows, key: bytes) -> Rows:
+    return {other: row for other, row in found.items() if other != key}
+
+
+def with_head(found: Rows, head: Head) -> Rows:
+    key = reader(found).keys.head
+    return {**found, key: rows.seal(key, rows.HEAD.encode(head))}
+
+
+def test_the_head_counts_and_sums_every_row_of_these_tables(judged: Rows) -> None:
+    keys = reader(judged).keys
+    own = [key for key in judged if key.startswith(keys.prefix) and key[PREFIX_BYTES] in COUNTED]
+    assert {key[PREFIX_BYTES] for key in own} == COUNTED
+    counted = reader(judged).head().counted
+    total = sum(digests.row_number(key + rows.unseal(key, judged[key])) for key in own)
+    assert (len(own), total % 2**256) == (counted.rows, int.from_bytes(counted.sum, "big"))
+    assert counted == reader(judged).recounted()
+
+
+def test_a_tally_depends_on_the_rows_and_not_on_the_way_to_them() -> None:
+    moved = NOTHING.moved(b"one", None, b"1").moved(b"two", None, b"2").moved(b"one", b"1", b"3")
+    assert tally_of([(b"two", b"2"), (b"one", b"3")]) == moved
+    assert NOTHING is moved.moved(b"one", b"3", None).moved(b"two", b"2", None)
+    assert NOTHING.moved(b"one", None, b"1") != NOTHING.moved(b"two", None, b"1")
+    with pytest.raises(StorageInconsistency):
+        NOTHING.moved(b"one", b"1", None)
+
+
+def test_the_head_of_a_partition_that_has_no_such_rows_any_more_is_as_if_it_never_had_any() -> None:
+    with Ledger.in_memory() as ledger:
+        desk = Desk(ledger)
+        record = desk.create(topic_key="ferry", fact_key="departure")
+        assert 2 == reader(published_rows(ledger)).head().counted.rows
+        desk.delete(record)
+        found = published_rows(ledger)
+    body = rows.unseal(reader(found).keys.head, found[reader(found).keys.head])
+    assert NOTHING == reader(found).head().counted
+    assert b"counted" not in body
+
+
+def test_what_is_staged_behind_the_event_is_counted_too() -> None:
+    staging = Staging(Bodies(MemoryStore()), PARTITION, Recounts())
+    key = staging.keys.pinned("00000000-0000-4000-8000-000000000001")
+    staging.put(key, b"")
+    once = staging.head().counted
+    assert tally_of([(key, b"")]) == once
+    staging.put(key, b"")
+    assert once == staging.head().counted
+    staging.delete(key)
+    staging.delete(key)
+    assert NOTHING == staging.head().counted
+    assert staging.body(staging.keys.head) == rows.HEAD.encode(staging.head())
+
+
+@pytest.fixture
+def damaged(judged: Rows) -> Iterator[Ledger]:
+    """A ledger that has lost the standing of a record."""
+    left = without(judged, of_table(judged, Table.STANDING)[-1])
+    with ledger_on(left, ManualClock(START_MILLIS), Counted(start=1_000_000)) as ledger:
+        yield ledger
+
+
+def test_commands_that_need_no_such_row_are_carried_out_and_what_is_missing_is_missed_for_ever(
+    damaged: Ledger,
+) -> None:
+    desk = Desk(damaged)
+    one, other = desk.create("new"), desk.create("newer")
+    desk.relate(one, other)
+    with pytest.raises(StorageInconsistency):
+        TendingDesk(damaged).pin(one)
+    with pytest.raises(StorageInconsistency):
+        desk.create("new", topic_key="new topic")
+    with damaged.view() as view, pytest.raises(StorageInconsistency):
+        view.partition(PARTITION).standing(one.record_id)
+    left = published_rows(damaged)
+    assert reader(left).head().counted != reader(left).recounted()
+    assert {"standing"} == {finding.family for finding in verify_rows(MemoryStore(left)).findings}
+
+
+class _Counts:
+    """How often somebody counted."""
+
+    def __init__(self, *, sound: bool) -> None:
+        self.times = 0
+        self._sound = sound
+
+    def __call__(self) -> bool:
+        self.times += 1
+        return self._sound
+
+
+def test_a_partition_is_counted_once_while_it_is_remembered() -> None:
+    recounts, sound, unsound = Recounts(remembered_max=2), _Counts(sound=True), _Counts(sound=False)
+    for _ in range(3):
+        recounts.require(b"sound", sound)
+        with pytest.raises(StorageInconsistency):
+            recounts.require(b"unsound", unsound)
+    assert (1, 1) == (sound.times, unsound.times)
+    recounts.require(b"another", _Counts(sound=True))
+    recounts.require(b"sound", sound)
+    assert 2 == sound.times
+
+
+def test_a_partition_whose_rows_can_not_be_read_is_not_counted_again() -> None:
+    recounts = Recounts()
+
+    def unreadable() -> bool:
+        raise StorageInconsistency("damaged bytes")
+
+    for message in ("damaged bytes", "not those that are there"):
+        with pytest.raises(StorageInconsistency, match=message):
+            recounts.require(b"unreadable", unreadable)
