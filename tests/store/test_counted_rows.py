@@ -22,11 +22,11 @@ from relatum.store.recounts import Recounts
 from relatum.verify.directory import verify_rows
 from tests.graphs.counted import Counted
 from tests.integrity import judged_scene
+from tests.integrity.judged_probes import Fresh
 from tests.integrity.scene import ledger_on
 from tests.support.builders import PARTITION, START_MILLIS
 from tests.support.desk import Desk
 from tests.support.stores import published_rows
-from tests.support.tending import TendingDesk
 
 Rows = dict[bytes, bytes]
 
@@ -114,7 +114,7 @@ def test_commands_that_need_no_such_row_are_carried_out_and_what_is_missing_is_m
     one, other = desk.create("new"), desk.create("newer")
     desk.relate(one, other)
     with pytest.raises(StorageInconsistency):
-        TendingDesk(damaged).pin(one)
+        Fresh(damaged).pin(one)
     with pytest.raises(StorageInconsistency):
         desk.create("new", topic_key="new topic")
     with damaged.view() as view, pytest.raises(StorageInconsistency):

@@ -48,7 +48,7 @@ def tables(directory: Path) -> dict[str, bytes]:
         (None, "format row is missing"),
         (rows.FORMAT.encode(SOUND)[:-1], "format row is damaged"),
         (rows.FORMAT.encode(rows.Format.of(FORMAT_VERSION + 1, KEY)), f"has format {FORMAT_VERSION + 1}"),
-        (FIRST, "has format 1, this version of relatum reads format 2"),
+        (FIRST, f"has format 1, this version of relatum reads format {FORMAT_VERSION}"),
     ],
     ids=["missing", "torn", "of a later version", "of the first version"],
 )
