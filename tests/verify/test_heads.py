@@ -13,6 +13,7 @@ from relatum.store.keys import Table
 from relatum.store.memory import MemoryStore
 from relatum.store.partition import PartitionReader
 from relatum.verify.directory import verify_rows
+from relatum.verify.repair import beyond_repair
 from tests.integrity import judged_scene
 from tests.support.builders import PARTITION
 
@@ -48,6 +49,7 @@ def test_a_head_that_alone_is_wrong_is_found(judged: Rows, wrong: Callable[[Tall
     found = with_tally(judged, wrong(tally_in(judged)))
     report = verify_rows(MemoryStore(found), step_rows=step_rows)
     assert ["head"] == [finding.family for finding in report.findings]
+    assert ["head"] == beyond_repair(report)
 
 
 @pytest.mark.parametrize("table", [Table.PINNED, Table.TOPIC, Table.FACT, Table.WORDS])
