@@ -8,7 +8,6 @@ import pytest
 
 from relatum.clock import ManualClock
 from relatum.core import digests
-from relatum.core.events import Head
 from relatum.core.tally import NOTHING, tally_of
 from relatum.errors import StorageInconsistency
 from relatum.ledger import Ledger
@@ -49,11 +48,6 @@ def without(found: Rows, key: bytes) -> Rows:
     return {other: row for other, row in found.items() if other != key}
 
 
-def with_head(found: Rows, head: Head) -> Rows:
-    key = reader(found).keys.head
-    return {**found, key: rows.seal(key, rows.HEAD.encode(head))}
-
-
 def test_the_head_counts_and_sums_every_row_of_these_tables(judged: Rows) -> None:
     keys = reader(judged).keys
     own = [key for key in judged if key.startswith(keys.prefix) and key[PREFIX_BYTES] in COUNTED]
@@ -85,7 +79,7 @@ def test_the_head_of_a_partition_that_has_no_such_rows_any_more_is_as_if_it_neve
     assert b"counted" not in body
 
 
-def test_what_is_staged_behind_the_event_is_counted_too() -> None:
+def test_each_row_that_is_staged_is_counted_once_whatever_is_staged_beside_it() -> None:
     staging = Staging(Bodies(MemoryStore()), PARTITION, Recounts())
     key = staging.keys.pinned("00000000-0000-4000-8000-000000000001")
     staging.put(key, b"")
