@@ -52,7 +52,7 @@ def _part_names(_context: click.Context, _option: click.Parameter, value: str | 
     "--scratch", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Where stores lie meanwhile."
 )
 @click.option("--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="A file for the results.")
-@click.option("--guard", is_flag=True, help="A short run that fails where a ratio misses its target by far.")
+@click.option("--guard", is_flag=True, help="A short run that fails where a ratio has become far worse.")
 @click.option("--margin", type=click.FloatRange(min=1), default=2.0, show_default=True, help="How far, with --guard.")
 def bench(
     parts: tuple[str, ...] | None,
@@ -114,11 +114,13 @@ def _tell(step: str) -> None:
 
 
 def _fail_for(made: Run, margin: float) -> None:
-    """Status 1 where a target was missed by more than the margin."""
-    from relatum.bench.guard import failures
+    """Status 1 where anything is worse by more than the margin."""
+    from relatum.bench.guard import failures, held_against
+    from relatum.bench.report import figure
 
-    missed = failures(made.targets, margin)
-    for one in missed:
-        click.echo(f"missed by more than a factor of {margin:g}: {one.target.what}", err=True)
-    if missed:
+    failed = failures(made.targets, margin)
+    for one in failed:
+        found, held = figure(one.figure), figure(held_against(one.target))
+        click.echo(f"{one.target.what}: {found} is worse than {held} by more than a factor of {margin:g}", err=True)
+    if failed:
         sys.exit(MISSED_STATUS)
