@@ -8,6 +8,7 @@ from pathlib import Path
 import jsonschema_rs
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 
 from relatum.bench.machine import this_machine
 from relatum.bench.report import as_json, as_text, json_schema
@@ -41,7 +42,16 @@ def test_the_file_of_results_follows_its_schema(made: Run) -> None:
     jsonschema_rs.validator_for(json_schema()).validate(json.loads(as_json(made)))
     told = json.loads(as_json(made))
     assert [0.45, None] == [told["targets"][index]["ratio"] for index in (0, 1)]
-    assert (1, len(TARGETS)) == (told["format"], len(told["targets"]))
+    assert (2, len(TARGETS)) == (told["format"], len(told["targets"]))
+
+
+def test_what_a_run_was_too_small_for_is_told_with_its_figures(made: Run) -> None:
+    found = [Series("upkeep/start", "s", (0.5,)), Series("upkeep/start/relations", "relations", (4_000.0,))]
+    lines = as_text(replace(made, targets=judged(found))).splitlines()
+    [line] = [line for line in lines if line.startswith("start after a kill")]
+    assert "[4,000 relations]" in line
+    assert "0.500 s" in line
+    assert line.endswith("too small")
 
 
 def test_a_file_that_lacks_a_member_does_not_follow_the_schema(made: Run) -> None:

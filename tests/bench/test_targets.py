@@ -42,9 +42,29 @@ def test_a_bound_that_must_not_be_come_to_is_missed_at_it() -> None:
 
 
 def test_the_greatest_sample_counts_where_it_is_a_matter_of_never() -> None:
-    resident = series("growth/loading/resident", 90.0, 500.0, 100.0, unit="MiB")
-    verdict = verdict_on("growth/loading/resident", "", [resident])
-    assert (500.0, False) == (verdict.product, verdict.met)
+    syncs = series("commands/replay/syncs", 0.0, 0.5, 0.0, unit="syncs/command")
+    verdict = verdict_on("commands/replay/syncs", "", [syncs])
+    assert (0.5, False) == (verdict.product, verdict.met)
+
+
+@pytest.mark.parametrize("target", [target for target in TARGETS if target.given], ids=lambda target: target.what)
+def test_a_run_is_judged_only_where_it_was_as_large_as_the_target_speaks_of(target: Target) -> None:
+    def judged_with(relations: float) -> Verdict:
+        good = series(target.product, 2.0 if target.bound == "at least" else 0.5)
+        given = series(target.given, relations, unit="relations")
+        found = [good, given, *([series(target.floor, 1.0)] if target.floor else [])]
+        [verdict] = [one for one in judged(found) if target == one.target]
+        return verdict
+
+    enough, less = judged_with(target.given_least), judged_with(target.given_least - 1)
+    assert target.given_least >= 100_000
+    assert (True, False) == (enough.met, enough.too_small)
+    assert (None, True, enough.figure) == (less.met, less.too_small, less.figure)
+
+
+def test_a_target_that_speaks_of_a_size_is_not_judged_without_knowing_it() -> None:
+    verdict = verdict_on("upkeep/start", "", [series("upkeep/start", 0.5, unit="s")])
+    assert (None, None, False) == (verdict.met, verdict.product, verdict.too_small)
 
 
 def test_what_was_not_measured_is_told_and_not_met() -> None:

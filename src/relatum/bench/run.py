@@ -41,9 +41,13 @@ PARTS: Final = tuple(name for name, module in _PARTS.items() if find_spec(module
 
 
 class Run(Struct, frozen=True, kw_only=True):
-    """What a run came to. `format` changes when a member changes its meaning."""
+    """What a run came to. `format` changes when a member changes its meaning.
 
-    format: int = 1
+    In format 1 a target's `met` told of a run of any size. Since format 2 it is null where that was too small, which is
+    where `given` is less than the target's `given_least`.
+    """
+
+    format: int = 2
     relatum: str
     started_at_millis: int
     scale: Scale

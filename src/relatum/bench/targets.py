@@ -4,7 +4,8 @@ Here: the targets as data, and the judgement. Most are ratios between two series
 ratio is the median of those of the single rounds, so that a round in which the machine was busy weighs on both sides
 alike.
 
-Always holds: a target whose series were not measured is told as such, never as met.
+Always holds: a target whose series were not measured, or in a run that was too small for it, is told as such, never as
+met.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from statistics import median
 from typing import Final, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from relatum.bench.series import Series
 
@@ -33,6 +35,8 @@ class Target(Struct, frozen=True, kw_only=True):
     of: Of = "median"
     given: str = ""
     """The series that tells under which circumstances, such as how many relations there were."""
+    given_least: float = 0.0
+    """What that one must come to: the target speaks of so many."""
     guarded: float | None = None
     """What the guard holds a run against while the limit is missed: what was last found on a quiet machine."""
 
@@ -48,7 +52,10 @@ class Target(Struct, frozen=True, kw_only=True):
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
-    """A target, what was found, and whether that is enough. None stands for what was not measured."""
+    """A target, what was found, and whether that is enough. None stands for what was not measured.
+
+    `met` is None too where the run was too small for the target, whatever was found.
+    """
 
     target: Target
     unit: str = ""
@@ -62,6 +69,11 @@ class Verdict(Struct, frozen=True, kw_only=True):
     def figure(self) -> float | None:
         """What the bound is on."""
         return self.ratio if self.target.floor else self.product
+
+    @property
+    def too_small(self) -> bool:
+        """Whether the target speaks of more than there was."""
+        return self.given is not None and self.given < self.target.given_least
 
 
 def judged(found: Iterable[Series]) -> list[Verdict]:
@@ -79,21 +91,22 @@ def ratio(product: Series, floor: Series) -> float:
 
 
 def _judged(target: Target, series: Mapping[str, Series]) -> Verdict:
-    product, floor = series.get(target.product), series.get(target.floor)
-    if product is None or (target.floor and floor is None):
+    product, floor, given = (series.get(name) for name in (target.product, target.floor, target.given))
+    if product is None or (target.floor and floor is None) or (target.given and given is None):
         return Verdict(target=target)
-    given = series.get(target.given)
     own = product.median if target.of == "median" else max(product.samples)
     times = None if floor is None else ratio(product, floor)
-    return Verdict(
+    found = Verdict(
         target=target,
         unit=product.unit,
         floor=None if floor is None else floor.median,
         product=own,
         ratio=times,
         given=None if given is None else given.median,
-        met=target.reached(own if times is None else times, target.limit),
     )
+    if found.too_small:
+        return found
+    return replace(found, met=target.reached(own if times is None else times, target.limit))
 
 
 def _peers() -> Iterable[Target]:
@@ -227,6 +240,7 @@ TARGETS: Final[tuple[Target, ...]] = (
         bound="at most",
         limit=1.2,
         given="graph/hub/large/relations",
+        given_least=100_000,
     ),
     Target(
         what="growth: single commands with all relations loaded, of those with the fewer",
@@ -236,6 +250,7 @@ TARGETS: Final[tuple[Target, ...]] = (
         limit=0.7,
         stretch=0.9,
         given="growth/relations",
+        given_least=5_000_000,
     ),
     Target(
         what="start after a kill: to ready",
@@ -244,6 +259,7 @@ TARGETS: Final[tuple[Target, ...]] = (
         limit=3.0,
         stretch=1.0,
         given="upkeep/start/relations",
+        given_least=1_000_000,
     ),
     Target(
         what="memory: the greatest resident set while loading",
@@ -253,6 +269,7 @@ TARGETS: Final[tuple[Target, ...]] = (
         stretch=250.0,
         of="greatest",
         given="growth/relations",
+        given_least=1_000_000,
     ),
     Target(
         what="memory, flat: the resident set at the end of loading, of halfway",
@@ -261,6 +278,7 @@ TARGETS: Final[tuple[Target, ...]] = (
         bound="at most",
         limit=1.1,
         given="growth/relations",
+        given_least=1_000_000,
         guarded=1.12,
     ),
     *_peers(),
