@@ -110,10 +110,14 @@ def _judged(target: Target, series: Mapping[str, Series]) -> Verdict:
 
 
 def _peers() -> Iterable[Target]:
-    """Against other stores that do the same work; the series are those of the part `peers`."""
+    """Against other stores that do the same work; the series are those of the part `peers`.
+
+    In process a client of theirs commits by itself, which is how they come. How they do behind a committer is measured
+    in the same run (`peers/postgresql-committer/64/rate`), and told with its ratio to the product, without a bound.
+    """
     for clients, guarded in ((16, 1.40), (64, 2.17)):
         yield Target(
-            what=f"without HTTP, {clients} clients, of SQLite with the same rows",
+            what=f"without HTTP, {clients} clients with a transaction each, of SQLite with the same rows",
             product=f"peers/relatum/{clients}/rate",
             floor=f"peers/sqlite/{clients}/rate",
             bound="at least",
@@ -123,7 +127,7 @@ def _peers() -> Iterable[Target]:
         )
     for clients, limit in ((16, 1.2), (64, 1.5)):
         yield Target(
-            what=f"without HTTP, {clients} clients, of PostgreSQL's best form",
+            what=f"without HTTP, {clients} clients with a transaction each, of PostgreSQL, all rows in one statement",
             product=f"peers/relatum/{clients}/rate",
             floor=f"peers/postgresql/{clients}/rate",
             bound="at least",
