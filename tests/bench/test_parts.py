@@ -19,7 +19,7 @@ ROWS = {
     "floors": [
         *(f"floors/write/{group}/{what}" for what in ("rows", "bytes") for group in (1, 16, 64, 256)),
         *(f"floors/write/{group}/{what}" for group in (1, 16, 64, 256) for what in ("rate", "p50")),
-        *(f"floors/echo/{what}" for what in ("command/64/rate", "command/64/p50", "read/32/rate", "read/32/p50")),
+        *(f"floors/echo/{kind}/{what}" for kind in ("command/64", "read/32") for what in ("rate", "p50", "load")),
     ],
     "engine": [
         *(f"engine/floor/write/{group}/{what}" for group in (1, 64) for what in ("rate", "cost")),
@@ -36,13 +36,11 @@ ROWS = {
             for connections in (1, 16, 64, 256)
             for what in ("rate", "p50", "p99", "syncs", "cost", "server", "load")
         ),
-        *(f"commands/replay/{what}" for what in ("rate", "p99", "cost", "syncs")),
-        *(f"commands/batch/{size}/{what}" for size in (1, 16, 64, 256) for what in ("rate", "cost", "p99")),
+        *(f"commands/replay/{what}" for what in ("rate", "p99", "cost", "syncs", "load")),
+        *(f"commands/batch/{size}/{what}" for size in (1, 16, 64, 256) for what in ("rate", "cost", "p99", "load")),
     ],
     "reads": [
-        "reads/floor/echo/rate",
-        "reads/floor/echo/p50",
-        "reads/floor/echo/cost",
+        *(f"reads/floor/echo/{what}" for what in ("rate", "p50", "cost", "load")),
         *(
             f"reads/{kind}/{what}"
             for kind in ("read", "inspect", "revision")
@@ -52,12 +50,14 @@ ROWS = {
     "graph": [
         "graph/hub/large/relations",
         *(f"graph/{walk}/p50" for walk in ("chain", "two-hop", "hub/small", "hub/large", "two-hop/http")),
-        "graph/two-hop/http/p99",
-        "graph/hub/http/rate",
-        "graph/hub/http/stall",
+        *(f"graph/two-hop/http/{what}" for what in ("p99", "load")),
+        *(f"graph/hub/http/{what}" for what in ("rate", "load", "stall")),
         "graph/idle/stall",
     ],
-    "feed": ["feed/floor/echo/rate", "feed/paging/rate", "feed/stream/p50", "feed/stream/p99"],
+    "feed": [
+        *(f"feed/{pages}/{what}" for pages in ("floor/echo", "paging") for what in ("rate", "load")),
+        *(f"feed/stream/{what}" for what in ("p50", "p99")),
+    ],
     "upkeep": [
         "upkeep/relations",
         "upkeep/start/relations",
@@ -68,7 +68,7 @@ ROWS = {
         *(
             f"{store}/{what}"
             for store in ("growth/base", "growth")
-            for what in ("relations", "loading/rate", "loading/resident", "disk", "rate", "p99")
+            for what in ("relations", "loading/rate", "loading/load", "loading/resident", "disk", "rate", "p99", "load")
         ),
         "growth/loading/resident/half",
         "growth/loading/resident/end",

@@ -141,8 +141,10 @@ def _over_http(samples: Samples, stage: Stage, roots: Roots, setting: Setting) -
         outcome = made.load(requests, 1, count=setting.sized(50, 300))
         samples.add("graph/two-hop/http/p50", "ms", outcome.latency_millis(50))
         samples.add("graph/two-hop/http/p99", "ms", outcome.latency_millis(99))
+        samples.add("graph/two-hop/http/load", "processors", outcome.processor_share)
         outcome = made.load(_requests(stage, [roots.large_hub]), WALKERS, count=setting.sized(40, 200))
         samples.add("graph/hub/http/rate", "requests/s", outcome.rate)
+        samples.add("graph/hub/http/load", "processors", outcome.processor_share)
         stall = made.served.metrics()["relatum_loop_delay_longest_seconds"]
         samples.add("graph/hub/http/stall", "ms", MILLIS * stall, floor="graph/idle/stall")
 

@@ -50,6 +50,7 @@ def _load(samples: Samples, made: Desk, count: int, name: str, setting: Setting,
         outcome = made.load(made.batches(batches, BATCH), BATCH_CONNECTIONS)
         loaded += batches * BATCH
         samples.add(f"{name}/loading/rate", "commands/s", BATCH * outcome.rate)
+        samples.add(f"{name}/loading/load", "processors", outcome.processor_share)
         resident = made.served.metrics()["process_resident_memory_bytes"] / MIB
         samples.add(f"{name}/loading/resident", "MiB", resident)
         setting.progress(f"{name}: {already + loaded:,} relations, {resident:.0f} MiB")
@@ -75,6 +76,7 @@ def _singles(samples: Samples, made: Desk, name: str, floor: str, setting: Setti
     outcome = made.load(made.singles(setting.sized(500, 4_000)), CONNECTIONS)
     samples.add(f"{name}/rate", "commands/s", outcome.rate, floor=floor and f"{floor}/rate")
     samples.add(f"{name}/p99", "ms", outcome.latency_millis(99), floor=floor and f"{floor}/p99")
+    samples.add(f"{name}/load", "processors", outcome.processor_share)
 
 
 def _bytes_in(directory: Path) -> int:
