@@ -63,7 +63,7 @@ ROWS = {
         "upkeep/start/relations",
         *(f"upkeep/{what}" for what in ("floor/scan", "verify", "floor/copy", "backup", "floor/start", "start")),
     ],
-    "mixed": [f"mixed/64/{what}" for what in ("rate", "p50", "p99", "load", "stall")],
+    "mixed": [*(f"mixed/64/{what}" for what in ("rate", "p50", "p99", "load", "stall")), "mixed/idle/stall"],
     "growth": [
         *(
             f"{store}/{what}"

@@ -16,16 +16,19 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 from time import monotonic
 from typing import Final
 
 import httpx
 
 from relatum.bench.load.generator import MeasurementFailed
+from relatum.bench.load.job import MILLIS
 from relatum.settings import ENVIRONMENT_PREFIX
 
 READY_SECONDS_MAX: Final = 300.0
 STOP_SECONDS_MAX: Final = 60.0
+IDLE_SECONDS: Final = 0.5
 SLOTS: Final = 1_024
 """More than the connections of any measurement, so that none is shed."""
 
@@ -50,6 +53,16 @@ class Served:
         # Behind the name, which stands in brackets and may hold anything: the state, and as fields 12 and 13 the ticks.
         fields = Path(f"/proc/{self._process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    @property
+    def stall_millis(self) -> float:
+        """For how long the event loop of a ledger's server stood still at most since it was started."""
+        return MILLIS * self.metrics()["relatum_loop_delay_longest_seconds"]
+
+    def idle_stall_millis(self) -> float:
+        """The same of a server that nobody has asked yet, and that is left alone for a while: the floor of a stall."""
+        Event().wait(IDLE_SECONDS)
+        return self.stall_millis
 
     def metrics(self) -> Mapping[str, float]:
         """What a ledger's server counts, by name; labelled ones are summed."""
