@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import isfinite
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -76,43 +77,56 @@ ROWS = {
 }
 
 
+LOADED = {"graph": 258, "upkeep": 200}
+"""How many relations parts make that tell of it step by step."""
+
+
+class Done(NamedTuple):
+    """A part's name, what it found, and what it told whoever watches."""
+
+    name: str
+    found: list[Series]
+    told: list[str]
+
+
 @pytest.fixture(scope="module", params=OWN_PARTS)
-def part(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[Series]]:
-    """A part's name and what it found. Nothing of it is left in its scratch directory."""
+def part(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Done:
+    """A part that has run. Nothing of it is left in its scratch directory."""
     scratch: Path = tmp_path_factory.mktemp("scratch")
     told: list[str] = []
     made = run([request.param], "tiny", progress=told.append, scratch=scratch)
-    assert told, "whoever watches is told of something"
     assert [] == list(scratch.iterdir())
-    return request.param, made.series
+    return Done(request.param, made.series, told)
 
 
-def test_a_part_yields_all_its_rows(part: tuple[str, list[Series]]) -> None:
-    name, found = part
-    assert sorted(ROWS[name]) == sorted(one.name for one in found)
+def test_a_part_yields_all_its_rows(part: Done) -> None:
+    assert sorted(ROWS[part.name]) == sorted(one.name for one in part.found)
 
 
-def test_every_sample_is_a_number_with_a_unit(part: tuple[str, list[Series]]) -> None:
-    _, found = part
-    for one in found:
+def test_whoever_watches_is_told_how_far_it_has_come(part: Done) -> None:
+    assert [line for line in part.told if "round 1 of 1" in line]
+    if part.name in LOADED:
+        assert f"{part.name}: {LOADED[part.name]:,} of {LOADED[part.name]:,} relations" in part.told
+
+
+def test_every_sample_is_a_number_with_a_unit(part: Done) -> None:
+    for one in part.found:
         assert one.samples, one.name
         assert all(map(isfinite, one.samples)), one.name
         assert one.unit, one.name
 
 
-def test_the_floor_of_a_series_is_a_series_of_the_same_part_and_unit(part: tuple[str, list[Series]]) -> None:
-    _, found = part
-    units = {one.name: one.unit.removeprefix("commands").removeprefix("requests") for one in found}
-    for one in found:
+def test_the_floor_of_a_series_is_a_series_of_the_same_part_and_unit(part: Done) -> None:
+    units = {one.name: one.unit.removeprefix("commands").removeprefix("requests") for one in part.found}
+    for one in part.found:
         if one.floor:
             assert units[one.name] == units[one.floor], one.name
 
 
-def test_what_the_targets_name_is_measured(part: tuple[str, list[Series]]) -> None:
-    name, found = part
-    names = {one.name for one in found}
+def test_what_the_targets_name_is_measured(part: Done) -> None:
+    names = {one.name for one in part.found}
     for target in TARGETS:
-        if target.product.startswith(f"{name}/"):
+        if target.product.startswith(f"{part.name}/"):
             assert {one for one in (target.product, target.floor, target.given) if one} <= names, target.what
 
 

@@ -38,6 +38,8 @@ TIMES_LARGER: Final = 50
 """How many times as many relations the larger hub has, at full scale."""
 OTHERS: Final = CHAIN_DEPTH + NEIGHBOURHOOD_EDGES + 4
 """Records that are no leaves of a hub: those of the other figures, and the hubs."""
+RELATED_TOGETHER: Final = 16_384
+"""Relations of a step: whoever watches is told after each."""
 WALKERS: Final = 4
 
 
@@ -56,7 +58,7 @@ def measure(setting: Setting) -> Iterator[Series]:
     large = small * setting.sized(TIMES_LARGER // 5, TIMES_LARGER)
     setting.progress(f"graph: hubs of {small:,} and {large:,} relations")
     stage = Stage.make(setting.directory("graph"), small + OTHERS)
-    roots = _relate(stage, small, large)
+    roots = _relate(stage, small, large, setting)
     samples = Samples()
     samples.add("graph/hub/large/relations", "relations", large)
     with Ledger.open(stage.directory) as ledger:
@@ -70,7 +72,7 @@ def measure(setting: Setting) -> Iterator[Series]:
 # What is walked
 
 
-def _relate(stage: Stage, small: int, large: int) -> Roots:
+def _relate(stage: Stage, small: int, large: int, setting: Setting) -> Roots:
     """Relates the records; each figure has records of its own."""
     ends = iter(stage.ends)
     leaves = [next(ends) for _ in range(small)]
@@ -83,14 +85,22 @@ def _relate(stage: Stage, small: int, large: int) -> Roots:
     pairs += [(small_hub, leaf) for leaf in leaves]
     pairs += [(large_hub, leaves[number % small]) for number in range(large)]
     with Ledger.open(stage.directory) as ledger:
-        commands = [
-            stage.submission(ledger, assertion(b"graph-%d" % number, *map(msgspec.json.encode, pair)))
-            for number, pair in enumerate(pairs)
-        ]
-        for receipt in submitted(ledger, commands):
-            if isinstance(receipt, Refusal | Exception):
-                raise MeasurementFailed("the ledger refused a relation of the benchmark")
+        for start in range(0, len(pairs), RELATED_TOGETHER):
+            _relate_pairs(stage, ledger, pairs[start : start + RELATED_TOGETHER], start)
+            related = min(start + RELATED_TOGETHER, len(pairs))
+            setting.progress(f"graph: {related:,} of {len(pairs):,} relations")
     return Roots(chain[0], middle, small_hub, large_hub)
+
+
+def _relate_pairs(stage: Stage, ledger: Ledger, pairs: Sequence[tuple[Ref, Ref]], first: int) -> None:
+    """Relations with keys of their own: those of the pairs in order are numbered from `first`."""
+    commands = [
+        stage.submission(ledger, assertion(b"graph-%d" % number, *map(msgspec.json.encode, pair)))
+        for number, pair in enumerate(pairs, first)
+    ]
+    for receipt in submitted(ledger, commands):
+        if isinstance(receipt, Refusal | Exception):
+            raise MeasurementFailed("the ledger refused a relation of the benchmark")
 
 
 # Times
