@@ -69,10 +69,14 @@ ROWS = {
         *(
             f"{store}/{what}"
             for store in ("growth/base", "growth")
-            for what in ("relations", "loading/rate", "loading/load", "loading/resident", "disk", "rate", "p99", "load")
+            for what in ("relations", "disk", "rate", "p50", "p99", "load")
         ),
-        "growth/loading/resident/half",
-        "growth/loading/resident/end",
+        *(
+            f"{store}/loading/{what}"
+            for store in ("growth/base", "growth")
+            for what in ("rate", "load", "resident", "resident/peak")
+        ),
+        *(f"growth/loading/resident/{when}" for when in ("half", "end")),
     ],
 }
 

@@ -24,6 +24,7 @@ import httpx
 
 from relatum.bench.load.generator import MeasurementFailed
 from relatum.bench.load.job import MILLIS
+from relatum.limits import KIB
 from relatum.settings import ENVIRONMENT_PREFIX
 
 READY_SECONDS_MAX: Final = 300.0
@@ -53,6 +54,12 @@ class Served:
         # Behind the name, which stands in brackets and may hold anything: the state, and as fields 12 and 13 the ticks.
         fields = Path(f"/proc/{self._process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    @property
+    def resident_peak_bytes(self) -> int:
+        """The greatest resident set it ever had, as the kernel has kept it."""
+        status = Path(f"/proc/{self._process.pid}/status").read_text(encoding="utf-8")
+        return KIB * int(status.partition("VmHWM:")[2].split()[0])
 
     @property
     def stall_millis(self) -> float:

@@ -267,11 +267,10 @@ TARGETS: Final[tuple[Target, ...]] = (
     ),
     Target(
         what="memory: the greatest resident set while loading",
-        product="growth/loading/resident",
+        product="growth/loading/resident/peak",
         bound="below",
         limit=400.0,
         stretch=250.0,
-        of="greatest",
         given="growth/relations",
         given_least=1_000_000,
     ),
