@@ -14,7 +14,7 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Event
 from time import monotonic
@@ -24,6 +24,7 @@ import httpx
 
 from relatum.bench.load.generator import MeasurementFailed
 from relatum.bench.load.job import MILLIS
+from relatum.bench.undisturbed import undisturbed
 from relatum.limits import KIB
 from relatum.settings import ENVIRONMENT_PREFIX
 
@@ -100,17 +101,17 @@ def echoing(answers: Path) -> Iterator[Served]:
 @contextmanager
 def started(module: str, *arguments: str) -> Iterator[Served]:
     """A module of this package that serves, once it has told its address; stopped at the end."""
-    process = subprocess.Popen(  # noqa: S603 - this program itself
-        [sys.executable, "-m", module, *arguments],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        env=_environment(),
-        process_group=0,  # an interrupt from the keyboard reaches the one who measures, who then stops this one
-    )
-    try:
+    with ExitStack() as stack:
+        with undisturbed():
+            process = subprocess.Popen(  # noqa: S603 - this program itself
+                [sys.executable, "-m", module, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                env=_environment(),
+                process_group=0,  # an interrupt from the keyboard reaches the one who measures, who then stops this one
+            )
+            stack.callback(_stop, process)
         yield Served(process, _address(process))
-    finally:
-        _stop(process)
 
 
 def _environment() -> dict[str, str]:
@@ -135,11 +136,12 @@ def _address(process: subprocess.Popen[bytes]) -> tuple[str, int]:
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
-    try:
-        process.wait(STOP_SECONDS_MAX)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    with undisturbed():
+        process.terminate()
+        try:
+            process.wait(STOP_SECONDS_MAX)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
     assert process.stdout is not None
     process.stdout.close()

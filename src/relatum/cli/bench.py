@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from relatum.cli.exits import told_in_one_line
+from relatum.cli.stopping import stoppable
 
 if TYPE_CHECKING:
     from relatum.bench.run import Run
@@ -92,7 +93,7 @@ def bench(
     if json_file is not None and not json_file.parent.is_dir():
         raise click.BadParameter(f"there is no directory {json_file.parent}", param_hint="--json")
     try:
-        with told_in_one_line():
+        with told_in_one_line(), stoppable():
             chosen = parts or (guarding.PARTS if guard else PARTS)
             rounds = rounds or (guarding.ROUNDS if guard else None)
             made = run(chosen, scale, progress=_tell, rounds=rounds, relations=relations or 0, scratch=scratch)

@@ -18,6 +18,7 @@ from relatum.bench.peers.measuring import commit_rate, two_hop_micros
 from relatum.bench.peers.peer import Peer
 from relatum.bench.peers.seed import TREE_RELATIONS, Seed
 from relatum.bench.series import Samples, Series, Setting
+from relatum.bench.undisturbed import undisturbed
 
 PARTITIONS: Final = 16
 """Clients are spread over so many: a store that locks a partition's tip until the disk has it gets its chance."""
@@ -97,8 +98,9 @@ def _all_started(setting: Setting) -> Iterator[tuple[Seed, dict[str, Peer]]]:
 
 def _start(stack: ExitStack, store: Peer, directory: Path) -> None:
     directory.mkdir(mode=0o755)
-    store.start(directory)
-    stack.callback(store.stop)
+    with undisturbed():
+        store.start(directory)
+        stack.callback(store.stop)
 
 
 def _grow_the_tree(key: str, store: Peer, seed: Seed) -> None:

@@ -17,7 +17,7 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -33,6 +33,7 @@ from relatum.bench.peers.committer import Committer, committed
 from relatum.bench.peers.peer import Client, Peer
 from relatum.bench.peers.product import answered, submission
 from relatum.bench.peers.seed import Seed
+from relatum.bench.undisturbed import undisturbed
 from relatum.http.server import THREAD_SWITCH_SECONDS
 from relatum.ledger import Ledger
 
@@ -75,13 +76,12 @@ Form = Callable[[Peer], AbstractContextManager[Commit]]
 
 @contextmanager
 def _peer(peer: Peer, form: Form, directory: Path, seed: Seed) -> Iterator[Commit]:
-    peer.start(directory)
-    try:
+    with ExitStack() as stack:
+        with undisturbed():
+            peer.start(directory)
+            stack.callback(peer.stop)
         peer.load(seed)
-        with form(peer) as commit:
-            yield commit
-    finally:
-        peer.stop()
+        yield stack.enter_context(form(peer))
 
 
 @contextmanager
