@@ -87,7 +87,7 @@ def bench(
     """
     from relatum.bench import guard as guarding
     from relatum.bench.load.generator import MeasurementFailed
-    from relatum.bench.report import as_json, as_text, target_lines
+    from relatum.bench.report import as_json, as_text
     from relatum.bench.run import PARTS, run
 
     if json_file is not None and not json_file.parent.is_dir():
@@ -102,9 +102,7 @@ def bench(
     except MeasurementFailed as error:
         raise click.ClickException(str(error)) from error
     if guard:
-        looked_at = [one for one in made.targets if guarding.guarded(one)]
-        click.echo("\n".join(target_lines(looked_at)))
-        _fail_for(made, margin)
+        _hold(made, margin)
     else:
         click.echo(as_text(made))
 
@@ -114,11 +112,15 @@ def _tell(step: str) -> None:
     click.echo(step, err=True)
 
 
-def _fail_for(made: Run, margin: float) -> None:
-    """Status 1 where anything is worse by more than the margin."""
-    from relatum.bench.guard import failures, held_against
-    from relatum.bench.report import figure
+def _hold(made: Run, margin: float) -> None:
+    """Status 1 where anything that the guard looks at is worse by more than the margin, or there is no such thing."""
+    from relatum.bench.guard import failures, guarded, held_against
+    from relatum.bench.report import figure, target_lines
 
+    looked_at = [one for one in made.targets if guarded(one)]
+    if not looked_at:
+        raise click.ClickException("the guard has nothing to look at: nothing that was measured has a target to go by")
+    click.echo("\n".join(target_lines(looked_at)))
     failed = failures(made.targets, margin)
     for one in failed:
         found, held = figure(one.figure), figure(held_against(one.target))
