@@ -19,12 +19,10 @@ def test_it_tells_of_every_load_in_every_round(scratch: Path, monkeypatch: pytes
     alone = Available({"sqlite": found.peers["sqlite"]}, {"elsewhere": "not installed"})
     monkeypatch.setattr(part, "available", lambda: alone)
     monkeypatch.setattr(overhttp, "available", lambda: alone)
-    monkeypatch.setitem(part.SECONDS, "small", 0.05)
-    monkeypatch.setattr(overhttp, "COMMANDS", (200, 200))
     told: list[str] = []
     directory = scratch / "part"
     directory.mkdir()
-    setting = Setting(rounds=ROUNDS, scale="small", scratch=directory, progress=told.append)
+    setting = Setting(rounds=ROUNDS, scale="tiny", scratch=directory, progress=told.append)
     series = {one.name: one for one in part.measure(setting)}
     assert "peers: without elsewhere: not installed" in told
     names = [
