@@ -282,7 +282,6 @@ TARGETS: Final[tuple[Target, ...]] = (
         limit=1.1,
         given="growth/relations",
         given_least=1_000_000,
-        guarded=1.12,
     ),
     *_peers(),
     Target(
