@@ -12,6 +12,7 @@ import pytest
 
 from relatum.core.ids import Ref
 from relatum.errors import SearchUnavailable
+from relatum.http.errors import told
 from relatum.ledger import Ledger
 from relatum.search import keeping, scoring
 from relatum.search.index import SearchIndex
@@ -207,8 +208,9 @@ def test_an_index_that_fails_whatever_is_done_is_a_failure(
 
     with monkeypatch.context() as patched:
         patched.setattr(Tables, "put_record", broken)
-        with pytest.raises(SearchUnavailable):
+        with pytest.raises(SearchUnavailable) as failure:
             found(index, judging, "ferry")
+    assert (503, "storage_unavailable") == (told(failure.value).status, told(failure.value).code)
     assert 1 == len(found(index, judging, "ferry"))
 
 
