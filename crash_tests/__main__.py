@@ -2,8 +2,8 @@
 
 `short` runs every part as far as a change needs it, `long` as far as a release does.
 
-Exits 0 and prints what was compared; or prints the seed, the case and the violation and exits 1; or exits 2 where the
-machine lacks what a part needs.
+Exits 0 and prints what was compared; or prints the seed, the case and the violation and exits 1; or exits 3 where the
+machine lacks what a part needs. 2 is for a command line that can't be right.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from crash_tests.violation import Violation
 
 Tell = Callable[[str], None]
 
-CLEAN, VIOLATED, UNAVAILABLE = 0, 1, 2
+CLEAN, VIOLATED, UNAVAILABLE = 0, 1, 3
 
 
 def parser() -> ArgumentParser:

@@ -17,7 +17,10 @@ def run(given: Run) -> Summary:
     for number in given.numbers():
         case = draw_case(given.seed, number)
         try:
-            outcome = Trial(case, given.seed, number, given.directory, template, launch).run()
+            trial = Trial(
+                case, given.seed, number, given.directory, template, launch, set_back=given.control == "rollback"
+            )
+            outcome = trial.run()
         except Violation as violation:
             raise Violation(f"case {number} ({case}): {violation}") from violation
         cases += 1
@@ -33,5 +36,6 @@ PART = Part(
     cases_ci=6,
     cases_release=500,
     run=run,
+    controls=("rollback",),
     bugs=("clock-backwards",),
 )

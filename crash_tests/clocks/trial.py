@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from signal import SIGKILL
 
@@ -51,12 +52,25 @@ class Outcome(Struct, kw_only=True):
 
 
 class Trial:
-    """A case with its number and its seed, under `directory`; `launch` prepares every program."""
+    """A case with its number and its seed, under `directory`; `launch` prepares every program.
+
+    With `set_back` the store is that of before the first life when the second one begins: as on a disk that lied.
+    """
 
     def __init__(
-        self, case: Case, seed: int, number: int, directory: Path, template: Template, launch: tuple[str, ...] = ()
+        self,
+        case: Case,
+        seed: int,
+        number: int,
+        directory: Path,
+        template: Template,
+        launch: tuple[str, ...] = (),
+        *,
+        set_back: bool = False,
     ) -> None:
         self._case = case
+        self._set_back = set_back
+        self._template = template
         self._place = seed, number
         self._clock = WrongClock(directory / f"case-{number}.clock")
         self._site = Site(directory, f"case-{number}", launch=(*launch, *self._clock.launch))
@@ -69,6 +83,9 @@ class Trial:
             for turn, life in enumerate(self._case.lives):
                 server = self._serve(life.offset_millis)
                 self._work(life, server, turn)
+                if self._set_back:
+                    shutil.rmtree(site.store)
+                    shutil.copytree(self._template.store, site.store)
             server = self._serve(self._case.offset_millis)
             self._outcome.rows = site.end(server).rows
         return self._outcome

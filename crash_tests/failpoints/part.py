@@ -50,7 +50,10 @@ def run(given: Run) -> Summary:
     for number in given.numbers():
         case = draw_case(given.seed, number)
         try:
-            outcome = Trial(case, given.seed, number, given.directory, template, launch).run()
+            trial = Trial(
+                case, given.seed, number, given.directory, template, launch, set_back=given.control == "rollback"
+            )
+            outcome = trial.run()
         except Violation as violation:
             raise Violation(f"case {number} ({case}): {violation}") from violation
         totals.add(case.kills, outcome)
@@ -65,5 +68,6 @@ PART = Part(
     cases_ci=len(NAMES),
     cases_release=100 * len(NAMES),
     run=run,
+    controls=("rollback",),
     bugs=NOTICED,
 )

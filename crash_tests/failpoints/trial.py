@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from signal import SIGTERM
 
@@ -32,12 +33,25 @@ class Outcome(Struct, frozen=True, kw_only=True):
 
 
 class Trial:
-    """A case with its number and its seed, under `directory`; `launch` prepares every program."""
+    """A case with its number and its seed, under `directory`; `launch` prepares every program.
+
+    With `set_back` the store that is opened in the end is that of before the work: as on a disk that lied.
+    """
 
     def __init__(
-        self, case: Case, seed: int, number: int, directory: Path, template: Template, launch: tuple[str, ...] = ()
+        self,
+        case: Case,
+        seed: int,
+        number: int,
+        directory: Path,
+        template: Template,
+        launch: tuple[str, ...] = (),
+        *,
+        set_back: bool = False,
     ) -> None:
         self._case = case
+        self._set_back = set_back
+        self._before = directory / f"case-{number}.before"
         self._place = seed, number
         self._template = template
         self._site = Site(directory, f"case-{number}", launch=launch)
@@ -54,6 +68,9 @@ class Trial:
                     require_killed_on_its_way(starting, start)
             for place in self._case.copies:
                 Copying(site, place).run()
+            if self._set_back:
+                shutil.rmtree(site.store)
+                shutil.move(self._before, site.store)
             server = site.serve()
             verdict = site.judge(server)
             findings = site.end(server)
@@ -76,6 +93,8 @@ class Trial:
     def _serve(self, reached: int) -> Server:
         """The server that dies at work; one that dies closing is not doomed before it is told to stop."""
         work = self._case.work
+        if self._set_back:
+            shutil.copytree(self._site.store, self._before)
         if work in CLOSED:
             return self._site.serve(*failpoint(work))
         return self._site.serve(*failpoint(work, reached), doomed=True)

@@ -12,6 +12,7 @@ import msgspec
 
 from crash_tests.inspection.claims import read_claims
 from crash_tests.inspection.inspect import inspect
+from crash_tests.inspection.searching import check_search_index
 from crash_tests.inspection.stored import read_store
 from crash_tests.violation import Violation, require, require_same
 from relatum.errors import StoreUnavailable
@@ -23,7 +24,9 @@ def main(directory: Path, claims: Path) -> int:
     """The exit status."""
     try:
         report = verified(directory)  # first: a later opening may repair a torn log
-        findings = inspect(read_store(directory), read_claims(claims))
+        found = read_store(directory)
+        findings = inspect(found, read_claims(claims))
+        findings.searched = check_search_index(directory, found)
         require(report.clean, f"relatum verify has {report.findings_count} findings, {report.findings[:1]} the first")
         require_same("the position that relatum verify reports", findings.events, report.position)
     except Violation as violation:

@@ -22,7 +22,7 @@ from relatum.errors import StorageInconsistency
 from relatum.store.keys import Table
 
 
-class Findings(Struct, frozen=True, kw_only=True):
+class Findings(Struct, kw_only=True):
     """How much was compared; a store with a fault has no findings, but a `Violation`."""
 
     partitions: int
@@ -30,6 +30,8 @@ class Findings(Struct, frozen=True, kw_only=True):
     acknowledged: int
     unresolved_present: int
     rows: int
+    searched: int = 0
+    """Answers of the search index, where a directory was inspected."""
 
 
 def inspect(found: Rows, claims: Iterable[Claim]) -> Findings:

@@ -37,6 +37,7 @@ class Summary(Struct, kw_only=True):
     kills_with_breaks: int = 0
     """Those that broke a stream of events."""
     rows: int = 0
+    searched: int = 0
     seconds: float = 0.0
 
     def add_round(self, result: Round) -> None:
@@ -52,6 +53,7 @@ class Summary(Struct, kw_only=True):
     def add_findings(self, findings: Findings) -> None:
         """Counts one inspection."""
         self.rows += findings.rows
+        self.searched += findings.searched
 
     def __str__(self) -> str:
         """One line: the ledger, then the feeds."""
@@ -60,7 +62,7 @@ class Summary(Struct, kw_only=True):
             f"{self.kills} kills on {self.stores} stores: {self.acknowledged} commands acknowledged, "
             f"{total.present + total.absent} unacknowledged ({total.present} present, {total.absent} absent), "
             f"{total.replayed} replays, {total.objects} objects, {total.graphs} graphs, {total.changes} changes and "
-            f"{self.rows} rows compared; "
+            f"{self.rows} rows and {self.searched} searches compared; "
             f"{self.kills_with_doubt} kills met checkpoints on their way: {total.saves_in_doubt} in doubt "
             f"({total.saves_present} present, {total.saves_absent} absent); {self.kills_with_breaks} met open streams: "
             f"{self.broken} broken, {total.resumed} resumed; {total.saved} receipts of checkpoints, "

@@ -81,5 +81,6 @@ LIMITS = Part(
     cases_release=300,
     run=run_limits,
     controls=("rollback",),
+    bugs=("failed-commit-answered",),
 )
 PARTS = (FULL_DISK, LIMITS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from random import Random
 from threading import Condition, Event
@@ -40,7 +40,8 @@ class Shift:
         ]
         workers.append(Tender(ground.tended, server, str(random.random()), self._pace, unsettled))
         self._threads = ThreadPoolExecutor(len(workers))
-        self._working = [self._threads.submit(self._run, worker) for worker in workers]
+        self._working: list[Future[None]] = []
+        self._working += [self._threads.submit(self._run, worker) for worker in workers]
 
     def wait_for(self, enough: Callable[[], bool], seconds_max: float) -> bool:
         """Wait until enough has happened, or somebody has ended; whether it has."""

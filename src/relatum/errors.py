@@ -123,6 +123,10 @@ class MinedEdgesUnavailable(StorageFailure):
     """The layer of mined edges can't be read or changed; the ledger itself is none the worse."""
 
 
+class SearchUnavailable(StorageFailure):
+    """The search index fails whatever is done; the ledger itself is none the worse."""
+
+
 class StoreUnavailable(Failure):
     """A data directory can't be opened (missing, in use, other format, lost data). The message is for the operator."""
 

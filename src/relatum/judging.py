@@ -21,7 +21,7 @@ from relatum.core.judgments import JudgmentOperation, Sweeping
 from relatum.core.outlines import Surroundings
 from relatum.core.records import RecordInput
 from relatum.entropy import Entropy
-from relatum.errors import Failure, Refusal, StorageFailure, StorageInconsistency, invalid
+from relatum.errors import Failure, Refusal, SearchUnavailable, StorageFailure, StorageInconsistency, invalid
 from relatum.limits import JUDGMENTS_MAX, RESURFACING_MILLIS_DEFAULT, SWEEP_DEADLINE_MILLIS_DEFAULT
 from relatum.search.index import SearchIndex
 from relatum.search.keeping import outlined
@@ -36,6 +36,8 @@ from relatum.writer.waiting import decided, decided_async
 
 SYSTEM = Author(credential_id="00000000-0000-0000-0000-000000000000", subject_id="relatum")
 """In whose name the timer sweeps; nobody is shown it."""
+
+UNPURGED = "the search index can't be purged; nothing is lost"
 
 Judged = JudgmentEvent | Failure
 
@@ -107,11 +109,18 @@ class Judging:
     def purge_index(self) -> None:
         """Purges from the files of the index whatever was erased. Raises StorageFailure where that can't be done."""
         with self._view() as view:
-            if not self._index.purge([view.partition(partition) for partition in view.partitions()]):
-                raise StorageFailure("the search index can't be purged; nothing is lost")
+            try:
+                purged = self._index.purge([view.partition(partition) for partition in view.partitions()])
+            except SearchUnavailable as failure:
+                raise StorageFailure(UNPURGED) from failure
+            if not purged:
+                raise StorageFailure(UNPURGED)
 
     def search(self, partition: PartitionReader, text: str) -> list[Found]:
-        """The active, current records of a partition that have words of a text, the best first."""
+        """The active, current records of a partition that have words of a text, the best first.
+
+        Raises SearchUnavailable.
+        """
         return self._index.search(partition, text)
 
     def surroundings(self, partition: PartitionReader, text: str) -> Surroundings:
@@ -119,11 +128,17 @@ class Judging:
 
         Without the index they are outlined from the ledger, and none of them has any word.
         """
-        found = self._index.surroundings(partition, text)
-        return outlined(partition) if found is None else found
+        try:
+            return self._index.surroundings(partition, text)
+        except SearchUnavailable as failure:
+            self._log.failure("records are outlined without the search index", failure)
+            return outlined(partition)
 
     def resembling(self, partition: PartitionReader, text: str) -> Detected:
-        """The active, current records of a partition that resemble a text, the most similar first."""
+        """The active, current records of a partition that resemble a text, the most similar first.
+
+        Raises SearchUnavailable.
+        """
         return self._index.detect(partition, text)
 
     # Commands

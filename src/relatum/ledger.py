@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 from asyncio import AbstractEventLoop
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
@@ -28,7 +28,6 @@ from relatum.derived.edges import DerivedEdges
 from relatum.entropy import Entropy, SystemEntropy
 from relatum.errors import (
     Failure,
-    JournalBroken,
     Refusal,
     StorageFailure,
     StorageInconsistency,
@@ -40,7 +39,7 @@ from relatum.search.index import SearchIndex
 from relatum.store.database import Database
 from relatum.store.remembered import CredentialMemory
 from relatum.store.replay import look_up_checkpoint
-from relatum.store.upkeep import Upkeep
+from relatum.store.upkeep import Image, Upkeep
 from relatum.store.view import LedgerView
 from relatum.telemetry import Log, Metrics
 from relatum.writer.announcer import Listener
@@ -171,13 +170,24 @@ class Ledger(CompanyCommands):
     # Reading
 
     def view(self) -> LedgerView:
-        """One cut and one clock value. Everything a request reads comes from one view; close it, or use `with`."""
+        """One cut and one clock value. Everything a request reads comes from one view; close it, or use `with`.
+
+        A journal that is found broken within `with` is closed to further commands of its stream, until a restart: the
+        writer by itself notices only what is wrong with the tip of a journal.
+        """
         database = self._database
-        return LedgerView(database.view(), self.clock.millis(), database.store_key, self._remembered, database.recounts)
+        return LedgerView(
+            database.view(),
+            self.clock.millis(),
+            database.store_key,
+            self._remembered,
+            database.recounts,
+            self._committer.distrust,
+        )
 
     @property
     def position(self) -> object:
-        """What is published: a view of this very position shows nothing that an earlier one of it did not."""
+        """What is published, to be compared with `==`: views of equal positions show the same rows."""
         return self._database.position
 
     # Commands
@@ -280,18 +290,6 @@ class Ledger(CompanyCommands):
         """
         return self._committer.announcer.listen(listener)
 
-    @contextmanager
-    def distrusting(self) -> Iterator[None]:
-        """Within it, a journal that is found broken is closed to further commands of its stream, until a restart.
-
-        The failure goes on. The writer by itself notices only what is wrong with the tip of a journal.
-        """
-        try:
-            yield
-        except JournalBroken as broken:
-            self._committer.broken.add((broken.workspace_id, broken.stream))
-            raise
-
     def activate(self, partition: Partition, author: Author, stream: Stream) -> JournalHead:
         """Activates a change stream, or finds it active; its tip."""
         return _tip(decided(self._committer, [ActivationSubmission(partition, author, stream)]))
@@ -339,14 +337,23 @@ class Ledger(CompanyCommands):
         """What is done to its files while it is in use: ballast, images for backups, compaction. None in memory."""
         return self._database.upkeep
 
+    def image(self) -> AbstractContextManager[Image]:
+        """Its files as of what is published now, for as long as the context lasts. See `Upkeep.image`."""
+        return self._upkeep_of_files().image()
+
     def compact(self) -> tuple[int, int]:
         """Purges what was erased before the call from every file; the bytes of the engine's before and after.
 
         Raises StorageFailure where the ledger is closed meanwhile, or something still reads the old files.
         """
-        assert self.upkeep is not None, "what lies in a directory has files"
+        upkeep = self._upkeep_of_files()
         self.judgments.purge_index()
-        return self.upkeep.compact()
+        return upkeep.compact()
+
+    def _upkeep_of_files(self) -> Upkeep:
+        if self.upkeep is None:
+            raise StorageFailure("a ledger in memory has no files")
+        return self.upkeep
 
     def readiness(self) -> Readiness:
         """Whether commands are accepted, and if not, why."""

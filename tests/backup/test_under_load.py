@@ -67,9 +67,22 @@ def _compare_rows(original: dict[bytes, bytes], restored: dict[bytes, bytes], po
         assert all(restored[event(number)] == original[event(number)] for number in range(1, head + 1))
         assert event(head + 1) not in restored
         assert head <= head_of(original, partition)
+    assert _commit_times(restored, heads)[-1] <= _commit_times(original, heads, missing=True)[0]
     journals = {key for key in restored if key[16] == Table.JOURNAL and not key.startswith(keys.STORE_PREFIX)}
     assert journals
     assert all(restored[key] == original[key] for key in journals)
+
+
+def _commit_times(found: dict[bytes, bytes], heads: dict[Partition, int], *, missing: bool = False) -> list[int]:
+    """When the events up to some heads were committed, or those behind them, in the order of time."""
+    times = []
+    for partition, head in heads.items():
+        reader = PartitionReader(MemoryStore(found), partition)
+        for number in range(head + 1, reader.head().sequence + 1) if missing else range(1, head + 1):
+            event = reader.event(number)
+            assert event is not None
+            times.append(event.committed_at_millis)
+    return sorted(times)
 
 
 def _compare_receipts(restored: Path, writers: list[Writer], before: dict[Writer, int]) -> None:

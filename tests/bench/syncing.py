@@ -2,6 +2,8 @@
 
     strace -f -e trace=... python -m tests.bench.syncing KEY COMMITS DIRECTORY SEED
 
+The key `replay` is the ledger once more, with one command that is sent again and again.
+
 The marks are calls of getsid, which nothing else makes; what lies between them in the trace belongs to the commits.
 """
 
@@ -18,6 +20,8 @@ from relatum.bench.peers.commands import Commands
 from relatum.bench.peers.peer import Peer
 from relatum.bench.peers.seed import Seed
 
+REPLAY = "replay"
+
 
 def main() -> None:
     """Commits one command after another."""
@@ -25,10 +29,14 @@ def main() -> None:
     peer, seed = started(key, Path(directory), Path(seed_file))
     try:
         commands, client = Commands(seed, 0), peer.client()
-        client.commit([commands.next()])
+        first = commands.next()
+        answer = client.commit([first])
         os.getsid(0)
         for _ in range(int(commits)):
-            client.commit([commands.next()])
+            if key == REPLAY:
+                assert answer == client.commit([first]), "a replay is answered as before"
+            else:
+                client.commit([commands.next()])
         os.getsid(0)
         client.close()
     finally:
@@ -37,7 +45,7 @@ def main() -> None:
 
 def started(key: str, directory: Path, seed_file: Path) -> tuple[Peer, Seed]:
     """A peer with a seed: the product's is made here."""
-    if key == "relatum":
+    if key in {"relatum", REPLAY}:
         ours = product.Peer()
         ours.start(directory)
         seed = ours.plant(partitions=1, records=8)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import jsonschema_rs
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
+from msgspec.structs import replace
 
+from relatum.bench import guard
 from relatum.bench.machine import this_machine
 from relatum.bench.report import as_json, as_text, json_schema
 from relatum.bench.run import Run
@@ -41,7 +44,16 @@ def test_the_file_of_results_follows_its_schema(made: Run) -> None:
     jsonschema_rs.validator_for(json_schema()).validate(json.loads(as_json(made)))
     told = json.loads(as_json(made))
     assert [0.45, None] == [told["targets"][index]["ratio"] for index in (0, 1)]
-    assert (1, len(TARGETS)) == (told["format"], len(told["targets"]))
+    assert (2, len(TARGETS)) == (told["format"], len(told["targets"]))
+
+
+def test_what_a_run_was_too_small_for_is_told_with_its_figures(made: Run) -> None:
+    found = [Series("upkeep/start", "s", (0.5,)), Series("upkeep/start/relations", "relations", (4_000.0,))]
+    lines = as_text(replace(made, targets=judged(found))).splitlines()
+    [line] = [line for line in lines if line.startswith("start after a kill")]
+    assert "[4,000 relations]" in line
+    assert "0.500 s" in line
+    assert line.endswith("too small")
 
 
 def test_a_file_that_lacks_a_member_does_not_follow_the_schema(made: Run) -> None:
@@ -82,6 +94,52 @@ def test_bad_arguments_are_refused_before_anything_is_measured(arguments: list[s
     shown = CliRunner().invoke(main, ["bench", *arguments])
     assert 2 == shown.exit_code
     assert told in " ".join(shown.output.replace("\n", " ").split())
+
+
+# The guard
+
+
+def guarded(monkeypatch: pytest.MonkeyPatch, made: Run, *series: Series, margin: float = 2) -> Result:
+    """What `relatum bench --guard` says of a run that came to this."""
+
+    def run(parts: Sequence[str], *_: object, rounds: int, **__: object) -> Run:
+        assert (guard.PARTS, guard.ROUNDS) == (parts, rounds)
+        return replace(made, series=list(series), targets=judged(series))
+
+    monkeypatch.setattr("relatum.bench.run.run", run)
+    return CliRunner().invoke(main, ["bench", "--guard", "--margin", str(margin)])
+
+
+SYNCS = "commands/single/64/syncs"
+
+
+def test_the_guard_ends_with_success_where_all_is_well(monkeypatch: pytest.MonkeyPatch, made: Run) -> None:
+    told = guarded(monkeypatch, made, *SERIES, Series(SYNCS, "syncs/command", (0.2, 0.3)))
+    assert (0, "") == (told.exit_code, told.stderr)
+    lines = told.stdout.splitlines()[2:]
+    assert 2 == len(lines), "no target that is a time, and none that was not measured"
+    assert lines[0].startswith("single commands over HTTP, 64 connections, of the echo  ")
+    assert lines[1].startswith("single commands over HTTP, 64 connections: syncs per command  ")
+
+
+def test_the_guard_fails_and_tells_what_is_worse_by_more_than_the_margin(
+    monkeypatch: pytest.MonkeyPatch, made: Run
+) -> None:
+    told = guarded(monkeypatch, made, *SERIES, Series(SYNCS, "syncs/command", (1.0, 1.0)))
+    assert 1 == told.exit_code
+    [line] = told.stderr.splitlines()
+    assert line.startswith("single commands over HTTP, 64 connections: syncs per command: ")
+    assert line.endswith(": 1.00 is worse than 0.125 by more than a factor of 2")
+    assert 0 == guarded(monkeypatch, made, Series(SYNCS, "syncs/command", (1.0, 1.0)), margin=8).exit_code
+
+
+@pytest.mark.parametrize("series", [[], [Series("mixed/64/stall", "ms", (1.0,))]])
+def test_a_guard_that_looked_at_nothing_is_no_guard(
+    series: list[Series], monkeypatch: pytest.MonkeyPatch, made: Run
+) -> None:
+    told = guarded(monkeypatch, made, *series)
+    assert (1, "") == (told.exit_code, told.stdout)
+    assert told.stderr.startswith("Error: the guard has nothing to look at")
 
 
 @pytest.mark.slow

@@ -19,12 +19,10 @@ def test_it_tells_of_every_load_in_every_round(scratch: Path, monkeypatch: pytes
     alone = Available({"sqlite": found.peers["sqlite"]}, {"elsewhere": "not installed"})
     monkeypatch.setattr(part, "available", lambda: alone)
     monkeypatch.setattr(overhttp, "available", lambda: alone)
-    monkeypatch.setitem(part.SECONDS, "small", 0.05)
-    monkeypatch.setattr(overhttp, "COMMANDS", (200, 200))
     told: list[str] = []
     directory = scratch / "part"
     directory.mkdir()
-    setting = Setting(rounds=ROUNDS, scale="small", scratch=directory, progress=told.append)
+    setting = Setting(rounds=ROUNDS, scale="tiny", scratch=directory, progress=told.append)
     series = {one.name: one for one in part.measure(setting)}
     assert "peers: without elsewhere: not installed" in told
     names = [
@@ -35,12 +33,13 @@ def test_it_tells_of_every_load_in_every_round(scratch: Path, monkeypatch: pytes
     ]
     names += ["peers/relatum/two-hop/p50", "peers/sqlite/two-hop/p50"]
     served = ("relatum", "relatum-bare", "sqlite-pool", "sqlite-committer", "sqlite")
-    names += [f"peers/http/{store}/64/{what}" for store in served for what in ("rate", "p99")]
+    names += [f"peers/http/{store}/64/{what}" for store in served for what in ("rate", "p99", "load")]
     assert set(names) == series.keys()
     for name, one in series.items():
         assert ROUNDS == len(one.samples)
         assert min(one.samples) > 0
-        assert "" == one.floor if "/relatum/" in name else "relatum" in one.floor
+        compared = "/relatum/" not in name and not name.endswith("/load")
+        assert "relatum" in one.floor if compared else "" == one.floor
         assert not one.floor or one.floor in series
     best = max(series[f"peers/http/sqlite-{form}/64/rate"].median for form in ("pool", "committer"))
     assert best == series["peers/http/sqlite/64/rate"].median

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import isfinite
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -19,7 +20,7 @@ ROWS = {
     "floors": [
         *(f"floors/write/{group}/{what}" for what in ("rows", "bytes") for group in (1, 16, 64, 256)),
         *(f"floors/write/{group}/{what}" for group in (1, 16, 64, 256) for what in ("rate", "p50")),
-        *(f"floors/echo/{what}" for what in ("command/64/rate", "command/64/p50", "read/32/rate", "read/32/p50")),
+        *(f"floors/echo/{kind}/{what}" for kind in ("command/64", "read/32") for what in ("rate", "p50", "load")),
     ],
     "engine": [
         *(f"engine/floor/write/{group}/{what}" for group in (1, 64) for what in ("rate", "cost")),
@@ -36,13 +37,11 @@ ROWS = {
             for connections in (1, 16, 64, 256)
             for what in ("rate", "p50", "p99", "syncs", "cost", "server", "load")
         ),
-        *(f"commands/replay/{what}" for what in ("rate", "p99", "cost", "syncs")),
-        *(f"commands/batch/{size}/{what}" for size in (1, 16, 64, 256) for what in ("rate", "cost", "p99")),
+        *(f"commands/replay/{what}" for what in ("rate", "p99", "cost", "syncs", "load")),
+        *(f"commands/batch/{size}/{what}" for size in (1, 16, 64, 256) for what in ("rate", "cost", "p99", "load")),
     ],
     "reads": [
-        "reads/floor/echo/rate",
-        "reads/floor/echo/p50",
-        "reads/floor/echo/cost",
+        *(f"reads/floor/echo/{what}" for what in ("rate", "p50", "cost", "load")),
         *(
             f"reads/{kind}/{what}"
             for kind in ("read", "inspect", "revision")
@@ -52,67 +51,86 @@ ROWS = {
     "graph": [
         "graph/hub/large/relations",
         *(f"graph/{walk}/p50" for walk in ("chain", "two-hop", "hub/small", "hub/large", "two-hop/http")),
-        "graph/two-hop/http/p99",
-        "graph/hub/http/rate",
-        "graph/hub/http/stall",
+        *(f"graph/two-hop/http/{what}" for what in ("p99", "load")),
+        *(f"graph/hub/http/{what}" for what in ("rate", "load", "stall")),
         "graph/idle/stall",
     ],
-    "feed": ["feed/floor/echo/rate", "feed/paging/rate", "feed/stream/p50", "feed/stream/p99"],
+    "feed": [
+        *(f"feed/{pages}/{what}" for pages in ("floor/echo", "paging") for what in ("rate", "load")),
+        *(f"feed/stream/{what}" for what in ("p50", "p99")),
+    ],
     "upkeep": [
         "upkeep/relations",
         "upkeep/start/relations",
         *(f"upkeep/{what}" for what in ("floor/scan", "verify", "floor/copy", "backup", "floor/start", "start")),
     ],
-    "mixed": [f"mixed/64/{what}" for what in ("rate", "p50", "p99", "load", "stall")],
+    "mixed": [*(f"mixed/64/{what}" for what in ("rate", "p50", "p99", "load", "stall")), "mixed/idle/stall"],
     "growth": [
         *(
             f"{store}/{what}"
             for store in ("growth/base", "growth")
-            for what in ("relations", "loading/rate", "loading/resident", "disk", "rate", "p99")
+            for what in ("relations", "disk", "rate", "p50", "p99", "load")
         ),
-        "growth/loading/resident/half",
-        "growth/loading/resident/end",
+        *(
+            f"{store}/loading/{what}"
+            for store in ("growth/base", "growth")
+            for what in ("rate", "load", "resident", "resident/peak")
+        ),
+        *(f"growth/loading/resident/{when}" for when in ("half", "end")),
     ],
 }
 
 
+LOADED = {"graph": 258, "upkeep": 200}
+"""How many relations parts make that tell of it step by step."""
+
+
+class Done(NamedTuple):
+    """A part's name, what it found, and what it told whoever watches."""
+
+    name: str
+    found: list[Series]
+    told: list[str]
+
+
 @pytest.fixture(scope="module", params=OWN_PARTS)
-def part(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[Series]]:
-    """A part's name and what it found. Nothing of it is left in its scratch directory."""
+def part(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Done:
+    """A part that has run. Nothing of it is left in its scratch directory."""
     scratch: Path = tmp_path_factory.mktemp("scratch")
     told: list[str] = []
     made = run([request.param], "tiny", progress=told.append, scratch=scratch)
-    assert told, "whoever watches is told of something"
     assert [] == list(scratch.iterdir())
-    return request.param, made.series
+    return Done(request.param, made.series, told)
 
 
-def test_a_part_yields_all_its_rows(part: tuple[str, list[Series]]) -> None:
-    name, found = part
-    assert sorted(ROWS[name]) == sorted(one.name for one in found)
+def test_a_part_yields_all_its_rows(part: Done) -> None:
+    assert sorted(ROWS[part.name]) == sorted(one.name for one in part.found)
 
 
-def test_every_sample_is_a_number_with_a_unit(part: tuple[str, list[Series]]) -> None:
-    _, found = part
-    for one in found:
+def test_whoever_watches_is_told_how_far_it_has_come(part: Done) -> None:
+    assert [line for line in part.told if "round 1 of 1" in line]
+    if part.name in LOADED:
+        assert f"{part.name}: {LOADED[part.name]:,} of {LOADED[part.name]:,} relations" in part.told
+
+
+def test_every_sample_is_a_number_with_a_unit(part: Done) -> None:
+    for one in part.found:
         assert one.samples, one.name
         assert all(map(isfinite, one.samples)), one.name
         assert one.unit, one.name
 
 
-def test_the_floor_of_a_series_is_a_series_of_the_same_part_and_unit(part: tuple[str, list[Series]]) -> None:
-    _, found = part
-    units = {one.name: one.unit.removeprefix("commands").removeprefix("requests") for one in found}
-    for one in found:
+def test_the_floor_of_a_series_is_a_series_of_the_same_part_and_unit(part: Done) -> None:
+    units = {one.name: one.unit.removeprefix("commands").removeprefix("requests") for one in part.found}
+    for one in part.found:
         if one.floor:
             assert units[one.name] == units[one.floor], one.name
 
 
-def test_what_the_targets_name_is_measured(part: tuple[str, list[Series]]) -> None:
-    name, found = part
-    names = {one.name for one in found}
+def test_what_the_targets_name_is_measured(part: Done) -> None:
+    names = {one.name for one in part.found}
     for target in TARGETS:
-        if target.product.startswith(f"{name}/"):
+        if target.product.startswith(f"{part.name}/"):
             assert {one for one in (target.product, target.floor, target.given) if one} <= names, target.what
 
 

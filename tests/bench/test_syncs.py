@@ -56,6 +56,7 @@ def synced(key: str, scratch: Path, seed_file: Path) -> Counter[str]:
     ("key", "expected"),
     [
         ("relatum", {"fdatasync": 2}),  # the log, then the watermark
+        ("replay", {}),  # the same command again: there is nothing to make durable
         ("sqlite", {"fdatasync": 1}),
         ("lmdb", {"fdatasync": 1, "synchronous write": 1}),  # the pages, then the one that makes them count
         ("cozo", {}),

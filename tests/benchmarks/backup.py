@@ -86,9 +86,8 @@ def fill(ledger: Ledger, size: int) -> None:
 
 async def compare(ledger: Ledger, directory: Path, clients: int, rounds: int, seconds: float) -> None:
     """Each kind of round in turn."""
-    assert ledger.upkeep is not None
     services = services_of(ledger, Settings(directory=directory), Log(StringIO(), ledger.clock.millis))
-    endpoints = Operating(OperatorToken(TOKEN), ledger.upkeep, services).endpoints()
+    endpoints = Operating(OperatorToken(TOKEN), services).endpoints()
     beside: dict[str, Callable[[], Awaitable[None]]] = {
         "nothing": nothing,
         "backups": lambda: call(endpoints[IMAGE_PATH]),

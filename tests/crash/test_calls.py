@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from crash_tests.__main__ import parser
 from crash_tests.calls.faults import FAULTS, Call, Fault, Mode
-from crash_tests.calls.native import compiled
+from crash_tests.calls.native import compiled, environment
 from crash_tests.calls.op_log import PART as OP_LOG
 from crash_tests.calls.states import CASES_PER_RECORDING
 from crash_tests.calls.sweep import Case
 from crash_tests.calls.syscalls import MORE_CALLS, cases_of
 from crash_tests.calls.syscalls import PART as SYSCALLS
 from crash_tests.calls.workloads import SWEPT_WHOLLY, WORKLOADS
+from crash_tests.calls.zygote import CHILD_SECONDS_MAX
+from crash_tests.embedded.messages import Activation, CredentialChange, Judgment, Memory, Saving, Sent, messages_in
 from crash_tests.part import Part, Run, Summary, Unavailable
+from crash_tests.server import ROOT
 from crash_tests.violation import Violation
 from tests.crash.noticing import noticed
 
@@ -100,6 +105,36 @@ def test_for_a_change_every_call_of_a_brief_life_fails_in_every_way() -> None:
         (case.fault, case.call) for case in cases
     }
     assert {SWEPT_WHOLLY} == {case.workload.name for case in cases}
+
+
+REHEARSED = """
+import sys
+from pathlib import Path
+from crash_tests.calls.workloads import WORKLOADS
+from crash_tests.calls.zygote import Zygote
+
+zygote = Zygote(int(sys.argv[1]), Path(sys.argv[2]))
+for workload in WORKLOADS:
+    if workload.name != "init":
+        sys.stdout.buffer.write(zygote.rehearsal(workload).told)
+"""
+"""Prints what each workload tells where nothing fails."""
+
+
+def test_the_workloads_send_commands_of_every_family(tmp_path: Path) -> None:
+    """Under the seed of continuous integration, as under any other that a release draws."""
+    [seed] = re.findall(r"crash_tests short --seed (\d+)", (ROOT / ".ci" / "run").read_text())
+    told = subprocess.run(
+        [sys.executable, "-c", REHEARSED, seed, tmp_path],
+        cwd=ROOT,
+        env=environment(compiled("injector", tmp_path)),
+        stdout=subprocess.PIPE,
+        timeout=CHILD_SECONDS_MAX,
+        check=True,
+    ).stdout
+    sent = [message.ask for message in messages_in(told) if isinstance(message, Sent)]
+    families = {ask.family if isinstance(ask, Memory) else type(ask) for ask in sent}
+    assert {"record", "relation", "link", Judgment, Saving, Activation, CredentialChange} == families
 
 
 @pytest.mark.parametrize("bug", sorted(SYSCALLS.bugs))

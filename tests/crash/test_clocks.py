@@ -16,6 +16,7 @@ from crash_tests.template import Template
 from crash_tests.violation import Violation
 from relatum.clock import SystemClock
 from relatum.core.ids import uuid7
+from tests.crash.noticing import noticed
 from tests.crash.told import accepted, create
 
 YEAR_MILLIS = 365 * 24 * 3_600_000
@@ -62,6 +63,12 @@ def test_a_server_whose_clock_jumps_by_years_holds(tmp_path: Path) -> None:
     outcome = Trial(THERE_AND_BACK, 7, 1, tmp_path, Template.make(tmp_path)).run()
     assert (3, 4) == (outcome.starts, outcome.jumps)
     assert 20 <= outcome.acknowledged
+
+
+@pytest.mark.slow
+def test_a_store_that_is_set_back_is_noticed(tmp_path: Path) -> None:
+    with noticed():
+        Trial(THERE_AND_BACK, 7, 1, tmp_path, Template.make(tmp_path), set_back=True).run()
 
 
 # Ids

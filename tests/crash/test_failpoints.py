@@ -22,6 +22,7 @@ from crash_tests.failpoints.trial import Trial
 from crash_tests.template import Template
 from crash_tests.violation import Violation
 from relatum.failpoints import NAMES
+from tests.crash.noticing import noticed
 
 ROUND = range(1, len(NAMES) + 1)
 TRIALS_MAX = 6
@@ -95,6 +96,12 @@ def test_a_backup_and_a_restore_that_are_killed_say_what_they_left(tmp_path: Pat
     outcome = Trial(Case(work="commit.synced", copies=COPIED), 7, 1, tmp_path, template).run()
     assert 0 < outcome.rows
     assert [] == list(tmp_path.glob("case-1.*/"))
+
+
+@pytest.mark.slow
+def test_a_store_that_is_set_back_is_noticed(tmp_path: Path, template: Template) -> None:
+    with noticed():
+        Trial(Case(work="close.drained", accepted=10), 7, 1, tmp_path, template, set_back=True).run()
 
 
 @pytest.mark.slow

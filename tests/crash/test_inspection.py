@@ -10,10 +10,13 @@ from msgspec.structs import replace
 from crash_tests.inspection import __main__ as program
 from crash_tests.inspection.claims import Claim, write_claims
 from crash_tests.inspection.inspect import inspect
+from crash_tests.inspection.searching import check_search_index
 from crash_tests.inspection.stored import read_store
 from crash_tests.violation import Violation
-from relatum.core.ids import Ref
+from relatum.core.ids import Ref, uuid_bytes
 from relatum.ledger import Ledger
+from relatum.search.index import FILE_NAME
+from relatum.search.tables import Tables
 from relatum.store.keys import Table
 from relatum.store.partition import Direction
 from relatum.store.projection.staging import Staging
@@ -21,7 +24,7 @@ from relatum.verify.directory import verify_directory
 from relatum.verify.report import Finding
 from tests.crash.past import Past, Teller, live, make_past
 from tests.crash.planted import FAULTS, Fault
-from tests.support.builders import create
+from tests.support.builders import PARTITION, create
 
 
 @pytest.fixture(scope="module")
@@ -149,3 +152,28 @@ def test_the_program_reports_a_store_that_relatum_verify_cannot_read(
     write_claims(tmp_path / "claims", [])
     assert 1 == program.main(tmp_path, tmp_path / "claims")
     assert "relatum verify can't read the store" in capsys.readouterr().err
+
+
+# The search index
+
+
+def test_an_index_that_says_something_else_than_the_records_is_noticed(tmp_path: Path) -> None:
+    with Ledger.open(tmp_path, create=True) as ledger:
+        ledger.bootstrap("acme", "root")
+        teller = Teller(ledger)
+        refs = [teller.record(create(f"the ferry leaves at {hour}")) for hour in range(5)]
+        with ledger.view() as view:
+            ledger.judgments.search(view.partition(PARTITION), "ferry")
+        teller.record(create("the ferry never leaves"))
+    found = read_store(tmp_path)
+    assert 12 == check_search_index(tmp_path, found), "one that lies behind is brought up to the end"
+    index = Tables(tmp_path / FILE_NAME)
+    index.remove_record(1, uuid_bytes(refs[2].record_id))
+    index.close()
+    with pytest.raises(Violation, match="what is found in partition"):
+        check_search_index(tmp_path, found)
+
+
+def test_a_store_without_an_index_is_not_given_one(directory: Path, past: Past) -> None:
+    assert 0 == check_search_index(directory, past.rows)
+    assert not list(directory.glob(f"{FILE_NAME}*"))

@@ -71,7 +71,9 @@ WITHIN: dict[scarce.Kind, int] = {
 }
 
 
-def within(directory: Path, template: Template, kind: scarce.Kind, control: str | None = None) -> scarce.Outcome:
+def within(
+    directory: Path, template: Template, kind: scarce.Kind, control: str | None = None, bug: str | None = None
+) -> scarce.Outcome:
     return scarce.try_case(
         scarce.Case(
             directory=directory,
@@ -81,6 +83,7 @@ def within(directory: Path, template: Template, kind: scarce.Kind, control: str 
             value=WITHIN[kind],
             killed=False,
             template=template,
+            launch=() if bug is None else ("--bug", bug),
             control=control,
         )
     )
@@ -97,6 +100,13 @@ def test_a_server_within_a_limit_loses_nothing(kind: scarce.Kind, tmp_path: Path
 def test_a_store_that_is_set_back_behind_a_limit_is_noticed(tmp_path: Path, template: Template) -> None:
     with noticed():
         within(tmp_path, template, "size of a file", control="rollback")
+
+
+def test_a_commit_that_a_limit_lets_fail_and_that_is_answered_with_success_is_noticed(
+    tmp_path: Path, template: Template
+) -> None:
+    with noticed():
+        within(tmp_path, template, "size of a file", bug="failed-commit-answered")
 
 
 def test_a_limit_of_an_unknown_name_is_an_error() -> None:

@@ -85,10 +85,10 @@ def test_a_violation_exits_1_and_tells_the_seed_and_where_it_left_what(
     assert str(kept) in told
 
 
-def test_a_machine_that_lacks_something_exits_2_and_says_what(
+def test_a_machine_that_lacks_something_exits_3_and_says_what(
     parts: dict[str, Part], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert 2 == run("lacks")
+    assert 3 == run("lacks")
     assert "lacks: not run: there is no such device here" == capsys.readouterr().out.splitlines()[-1]
     assert [] == list(tmp_path.iterdir())
 
@@ -107,7 +107,7 @@ def test_short_and_long_run_every_part_at_its_size_and_print_one_line_each(
     parts: dict[str, Part], capsys: pytest.CaptureFixture[str]
 ) -> None:
     del parts["fails"]
-    assert 2 == run("short", "--seed", "7")
+    assert 3 == run("short", "--seed", "7")
     seed, counts, lacks = capsys.readouterr().out.splitlines()
     assert "seed 7" == seed
     assert counts.startswith("counts: 2 numbers: ")

@@ -45,7 +45,18 @@ def test_a_server_may_write_no_core_file(patient: Running) -> None:
 
 
 DUMPABLE = "import ctypes; print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))"
-ABORT = "import os; os.abort()"
+DUMPED = """
+import os, resource
+_, hard = resource.getrlimit(resource.RLIMIT_CORE)
+child = os.fork()
+if not child:
+    resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
+    {prepare}
+    os.abort()
+_, status = os.waitpid(child, 0)
+print(os.WTERMSIG(status), os.WCOREDUMP(status))
+"""
+"""Whether the system wrote the core of a process that was prepared, under the highest limit, and then aborted."""
 
 
 def child(code: str, directory: Path) -> subprocess.CompletedProcess[str]:
@@ -64,8 +75,13 @@ def test_the_memory_of_a_command_is_hidden_whatever_becomes_of_core_files(tmp_pa
     hide = "from relatum.process import hide_memory; hide_memory()\n"
     assert "1\n" == child(DUMPABLE, tmp_path).stdout
     assert "0\n" == child(hide + DUMPABLE, tmp_path).stdout
-    raised = "import resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0))\n"
-    assert -signal.SIGABRT == child(raised + hide + ABORT, tmp_path).returncode
+
+
+@pytest.mark.parametrize("without", ["", "resource.setrlimit = lambda *_: None", "ctypes.CDLL = lambda _: resource"])
+def test_an_abort_leaves_no_core_file(without: str, tmp_path: Path) -> None:
+    """With the limit and the flag, with the flag alone, and with the limit alone."""
+    prepare = f"import ctypes; {without or 'pass'}; from relatum.process import hide_memory; hide_memory()"
+    assert f"{int(signal.SIGABRT)} False\n" == child(DUMPED.format(prepare=prepare), tmp_path).stdout
     assert [] == list(tmp_path.iterdir())
 
 

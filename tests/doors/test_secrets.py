@@ -40,6 +40,8 @@ class Session:
 
     server: Server
     client: httpx.Client
+    operator: str
+    """The operator's token; it is among the secrets too."""
     secrets: list[str] = field(default_factory=list)
     errors: list[httpx.Response] = field(default_factory=list)
     image: bytes = b""
@@ -90,7 +92,7 @@ def session(directory: Path) -> Iterator[Session]:
         Server(directory, *options, program=CHILD) as server,
         httpx.Client(base_url=server.url, timeout=WAIT_SECONDS) as client,
     ):
-        made = Session(server, client, [admin, operator])
+        made = Session(server, client, operator, [admin, operator])
         worker = _credentials(made, admin)
         _sound(made, worker)
         _refused(made, worker)
@@ -244,6 +246,7 @@ def test_a_backup_holds_no_more(session: Session) -> None:
 
 def no_secret_in(session: Session, everything: bytes) -> None:
     issued = [secret for secret in session.secrets if secret.startswith("rtm1_") and MARK not in secret]
+    assert session.operator.encode() not in everything
     assert MARK.encode() in everything, "the search finds what is there"
     assert digests.secret_verifier(issued[0]) in everything
     for secret in issued:

@@ -6,10 +6,12 @@ import hmac
 from collections.abc import Iterator
 
 import pytest
+from msgspec.structs import replace
 
 from relatum.core import digests
 from relatum.core.secret import credential_id_of
 from relatum.errors import Refusal
+from relatum.http.authentication import Authentication
 from relatum.http.events import cursor_of
 from relatum.http.headers import bearer_token
 from relatum.ledger import Ledger
@@ -99,3 +101,16 @@ def test_any_bytes_as_a_token_of_a_header_or_of_a_stream_are_one_or_none(ledger:
                 let_in += 1
                 assert secret == token
     assert let_in < CASES / 2
+
+
+def test_a_remembered_credential_needs_no_view_as_long_as_the_position_is_equal(
+    ledger: Ledger, secret: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authentication, database = Authentication(ledger), ledger._database
+    assert authentication.credential_of(secret) is not None
+    monkeypatch.setattr(ledger, "view", None)
+    monkeypatch.setattr(database, "position", replace(database.position))
+    assert authentication.credential_of(secret) is not None
+    monkeypatch.setattr(database, "position", replace(database.position, position=database.position.position + 1))
+    with pytest.raises(TypeError):
+        authentication.credential_of(secret)

@@ -8,12 +8,14 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from relatum import limits
+from relatum.core.company import ConsumersQuery
 from relatum.core.cursors import Advance, Checkpoint, CheckpointCommand, CheckpointReceipt, Cursor, Reconcile
 from relatum.core.feeds import Change, Delivery, Diagnostics, Page, Window
 from relatum.core.ids import Author
 from relatum.core.streams import RELATIONS, Stream
 from relatum.errors import Refusal
-from relatum.reads import changes, checkpoints, diagnosis
+from relatum.reads import changes, checkpoints, consumers, diagnosis
+from relatum.reads.consumers import ConsumerPage
 from tests.support.desk import Desk
 
 Answer = TypeVar("Answer")
@@ -49,7 +51,7 @@ class Consumer:
     def page(
         self, after: Cursor | None = None, through: Cursor | None = None, limit: int = limits.CHANGES_PAGE_MAX
     ) -> Page[Change] | Refusal:
-        with self.desk.view() as view, self.desk.ledger.distrusting():
+        with self.desk.view() as view:
             partition = view.partition(self.desk.partition)
             return changes.page(partition, self.stream, Window(after=after, through=through), limit)
 
@@ -100,6 +102,12 @@ class Consumer:
         with self.desk.view() as view:
             partition = view.partition(self.desk.partition)
             return diagnosis.diagnose(partition, self.stream, self.author.subject_id, consumer_id, witness)
+
+    # What administrators see
+
+    def listed(self) -> ConsumerPage | Refusal:
+        with self.desk.view() as view:
+            return consumers.page(view, self.desk.partition.company_id, ConsumersQuery(stream=self.stream))
 
 
 def advance(cursor: Cursor, before: Checkpoint | None = None, key: str | None = None) -> CheckpointCommand:

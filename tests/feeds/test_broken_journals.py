@@ -76,6 +76,14 @@ WITHIN: dict[str, Callable[[Damage], None]] = {
 }
 
 
+READS: dict[str, Callable[[Consumer], Any]] = {
+    "a page": Consumer.page,
+    "a checkpoint": Consumer.checkpoint,
+    "a diagnosis": Consumer.diagnose,
+    "the list of consumers": Consumer.listed,
+}
+
+
 @pytest.fixture
 def records(desk: Desk, consumer: Consumer) -> Consumer:
     """A stream of four records."""
@@ -150,6 +158,19 @@ def test_damage_that_a_reader_met_stops_commands_of_that_stream_alone(
     ]
     private.create()
     assert 2 == len(Consumer(private, RECORDS).deliveries())
+
+
+@pytest.mark.parametrize("read", READS.values(), ids=READS)
+def test_whichever_read_meets_damage_stops_commands(
+    desk: Desk, records: Consumer, damage: Damage, read: Callable[[Consumer], Any]
+) -> None:
+    records.advance(records.cursors()[2])
+    damage.alter(2, nonce=ANOTHER_NONCE)
+    desk.create()  # nobody has noticed yet
+    with pytest.raises(JournalBroken):
+        read(records)
+    with pytest.raises(JournalBroken):
+        desk.submit(builders.create())
 
 
 def test_a_page_that_stays_clear_of_the_damage_is_answered(records: Consumer, damage: Damage) -> None:

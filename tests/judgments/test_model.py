@@ -41,14 +41,14 @@ class OnRocksDB(JudgingMachine):
     @rule(fate=st.sampled_from(["lost", "kept", "put back"]))
     def reopen_beside_another_index(self, fate: str) -> None:
         self.driver.ledger.close()
-        index, kept = self.directory / "ledger" / "search.sqlite", self.directory / "kept"
+        ledger, kept = self.directory / "ledger", self.directory / "kept"
         if fate == "lost":
-            index.unlink(missing_ok=True)
-        elif fate == "kept":
-            if index.exists():  # it is made when somebody asks
-                shutil.copy(index, kept)
-        elif kept.exists():
-            shutil.copy(kept, index)
+            (ledger / "search.sqlite").unlink(missing_ok=True)
+        else:
+            source, target = (ledger, kept) if fate == "kept" else (kept, ledger)
+            kept.mkdir(exist_ok=True)
+            for file in source.glob("search.sqlite*"):  # with its seal; there is none until somebody asks
+                shutil.copy(file, target)
         self.driver.ledger = self.opened()
 
     def left(self) -> None:

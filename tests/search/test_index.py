@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from relatum.core.ids import Ref
+from relatum.errors import SearchUnavailable
+from relatum.http.errors import told
 from relatum.ledger import Ledger
 from relatum.search import keeping, scoring
 from relatum.search.index import SearchIndex
@@ -196,8 +198,8 @@ def test_a_place_where_no_file_can_be_made_means_an_index_in_memory(
     index.close()
 
 
-def test_an_index_that_fails_whatever_is_done_finds_nothing_and_says_so(
-    judging: JudgingDesk, index: SearchIndex, said: io.StringIO, monkeypatch: pytest.MonkeyPatch
+def test_an_index_that_fails_whatever_is_done_is_a_failure(
+    judging: JudgingDesk, index: SearchIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     judging.save("a ferry")
 
@@ -206,12 +208,14 @@ def test_an_index_that_fails_whatever_is_done_finds_nothing_and_says_so(
 
     with monkeypatch.context() as patched:
         patched.setattr(Tables, "put_record", broken)
-        assert set() == found(index, judging, "ferry")
-        assert "nothing was found" in said.getvalue()
+        with pytest.raises(SearchUnavailable) as failure:
+            found(index, judging, "ferry")
+    assert (503, "storage_unavailable") == (told(failure.value).status, told(failure.value).code)
     assert 1 == len(found(index, judging, "ferry"))
 
 
-def test_a_closed_index_finds_nothing(judging: JudgingDesk, index: SearchIndex) -> None:
+def test_a_closed_index_is_not_taken_for_an_empty_one(judging: JudgingDesk, index: SearchIndex) -> None:
     judging.save("a ferry")
     index.close()
-    assert set() == found(index, judging, "ferry")
+    with pytest.raises(SearchUnavailable):
+        found(index, judging, "ferry")

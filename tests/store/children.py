@@ -5,6 +5,7 @@ Each function is one process; its arguments are strings, and what it prints is i
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import signal
@@ -15,6 +16,8 @@ from pathlib import Path
 
 import rocksdict
 
+from crash_tests.calls.faults import Call, Mode
+from crash_tests.calls.native import preloaded
 from relatum.errors import Failure, StorageFailure
 from relatum.store.directory import watchdog
 from relatum.store.rocks import RocksStore
@@ -23,18 +26,20 @@ from tests.store.helpers import commit, rows_of
 PROJECT = Path(__file__).parents[2]
 
 
-def start(name: str, *arguments: object) -> subprocess.Popen[str]:
-    """Start the child `name`; the caller waits for it or kills it."""
+def start(name: str, *arguments: object, library: Path | None = None) -> subprocess.Popen[str]:
+    """Start the child `name`, with a library preloaded if one is given; the caller waits for it or kills it."""
     command = [sys.executable, "-m", "tests.store.children", name, *map(str, arguments)]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(["src", *filter(None, [os.environ.get("PYTHONPATH")])])}
+    if library is not None:
+        environment["LD_PRELOAD"] = str(library)
     return subprocess.Popen(
         command, cwd=PROJECT, env=environment, text=True, stdin=-1, stdout=-1, stderr=-1, start_new_session=True
     )
 
 
-def run(name: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+def run(name: str, *arguments: object, library: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run the child `name` to its end, for a minute at most."""
-    with start(name, *arguments) as process:
+    with start(name, *arguments, library=library) as process:
         try:
             out, err = process.communicate(timeout=60)
         except subprocess.TimeoutExpired:
@@ -87,6 +92,31 @@ def fail_to(step: str, directory: str) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))
         expect_failure(lambda: store.write({b"doubtful": os.urandom(100_000)}))
         resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    expect_only_views(store)
+    store.close()
+    print("as promised")
+
+
+def fail_call(call: str, error: str, directory: str) -> None:
+    """One call on the log fails, a write or a sync, as a disk lets it fail. The injector must be preloaded."""
+    injector = preloaded()
+    injector.injector_watch(os.fsencode(directory))
+    store = RocksStore.open(Path(directory), create=True)
+    commit(store, {b"kept": b"1"}, position="before")
+    injector.injector_arm(Call[call], 1, Mode.ONCE, getattr(errno, error))
+    if call == "SYNC":
+        store.write({b"doubtful": b"1"})
+        expect_failure(store.sync)
+    else:
+        expect_failure(lambda: store.write({b"doubtful": b"1"}))
+    assert 1 == injector.injector_struck()
+    expect_only_views(store)
+    store.close()
+    print("as promised")
+
+
+def expect_only_views(store: RocksStore) -> None:
+    """The store, in which a write has failed, takes no more of them, and shows what was published before."""
     expect_failure(lambda: store.write({b"later": b"1"}))
     expect_failure(store.sync)
     expect_failure(store.publish)
@@ -95,8 +125,6 @@ def fail_to(step: str, directory: str) -> None:
         assert view.get(b"kept") == b"1"
         assert view.get(b"doubtful") is None
         assert view.position == "before"
-    store.close()
-    print("as promised")
 
 
 def close_log_descriptor(directory: str) -> None:

@@ -191,6 +191,7 @@ def test_the_settings_that_protect_data_are_in_force(tmp_path: Path) -> None:
         "recycle_log_file_num=0",
         "avoid_flush_during_recovery=false",
         "manual_wal_flush=false",
+        "track_and_verify_wals_in_manifest=true",
         "unordered_write=false",
     } <= settings
     assert json.loads((tmp_path / "rocksdict-config.json").read_text())["raw_mode"] is True

@@ -12,6 +12,7 @@ from threading import Event
 import pytest
 
 from relatum.errors import StorageFailure, StoreUnavailable
+from relatum.ledger import Ledger
 from relatum.store import keys, rows, upkeep
 from relatum.store.ballast import Ballast
 from relatum.store.database import Database
@@ -335,6 +336,9 @@ def test_a_closed_store_takes_no_upkeep(tmp_path: Path) -> None:
 
 
 def test_a_store_in_memory_has_no_files_to_keep_up() -> None:
-    database = Database.in_memory()
-    assert database.upkeep is None
-    database.close()
+    with Ledger.in_memory() as ledger:
+        assert ledger.upkeep is None
+        works: list[Callable[[], object]] = [ledger.compact, ledger.image]
+        for work in works:
+            with pytest.raises(StorageFailure, match="no files"):
+                work()

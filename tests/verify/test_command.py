@@ -67,6 +67,26 @@ def test_a_store_that_is_missing_or_in_use_ends_with_2_and_one_line(store: Path,
             assert 1 == len(finished.stderr.splitlines())
 
 
+HANGING = """
+import sys, threading
+from relatum.cli import main
+from relatum.store import rocks
+
+watchdog = rocks.watchdog
+rocks.watchdog = lambda _: watchdog(0.5)
+rocks._open_engine = lambda *_, **__: threading.Event().wait()
+main(["verify", sys.argv[1]])
+"""
+"""The program with an engine that never opens a store, and less patience."""
+
+
+def test_an_engine_that_hangs_ends_with_1_and_a_trace_and_no_report(store: Path) -> None:
+    command = [sys.executable, "-c", HANGING, str(store)]
+    finished = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (1, "") == (finished.returncode, finished.stdout)
+    assert finished.stderr.startswith("Timeout")
+
+
 SMALL_FILES = 'ulimit -f 60 && exec "$0" "$@"'
 """No file may have more than 60 blocks, which the rows of a partition do not fit into."""
 

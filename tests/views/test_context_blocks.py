@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from relatum.clock import ManualClock
 from relatum.core.ids import Ref
+from relatum.errors import SearchUnavailable
 from relatum.ledger import Ledger
 from relatum.limits import DAY_MILLIS
 from relatum.reads import context_block
@@ -142,7 +143,11 @@ def test_a_block_is_made_without_the_index_too(desk: Desk, ledger: Ledger, monke
     refs = [desk.create(f"record {number}", category="project") for number in range(3)]
     asking = Asking(ledger)
     with_index = asking.context("nothing of the kind")
-    monkeypatch.setattr(ledger.judgments._index, "surroundings", lambda *_: None)
+
+    def fail(*_: object) -> None:
+        raise SearchUnavailable
+
+    monkeypatch.setattr(ledger.judgments._index, "surroundings", fail)
     without = asking.context("nothing of the kind")
     assert (with_index.block, with_index.entries) == (without.block, without.entries)
     assert {one.record_id for one in refs} == {one.record_id for one in without.entries}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -65,10 +65,12 @@ class Desk:
             result["receipt"]["relation_id"] for answer in self._related(count) for result in decoded(answer)["results"]
         ]
 
-    def fill(self, count: int) -> None:
-        """The same, for a store so large that nobody wants to know all ids."""
-        for _ in self._related(count):
-            pass
+    def fill(self, count: int, told: Callable[[int], None]) -> None:
+        """The same, for a store so large that nobody wants to know all ids; `told` hears now and then how many."""
+        batches = -(-count // BATCH)
+        for number, _ in enumerate(self._related(count), 1):
+            if number % FILLED_TOGETHER == 0 or number == batches:
+                told(min(number * BATCH, count))
 
     def _related(self, count: int) -> Iterator[bytes]:
         """The answers to batches of commands, in any order, all of which were accepted."""

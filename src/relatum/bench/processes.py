@@ -14,18 +14,23 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from threading import Event
 from time import monotonic
 from typing import Final
 
 import httpx
 
 from relatum.bench.load.generator import MeasurementFailed
+from relatum.bench.load.job import MILLIS
+from relatum.bench.undisturbed import undisturbed
+from relatum.limits import KIB
 from relatum.settings import ENVIRONMENT_PREFIX
 
 READY_SECONDS_MAX: Final = 300.0
 STOP_SECONDS_MAX: Final = 60.0
+IDLE_SECONDS: Final = 0.5
 SLOTS: Final = 1_024
 """More than the connections of any measurement, so that none is shed."""
 
@@ -50,6 +55,22 @@ class Served:
         # Behind the name, which stands in brackets and may hold anything: the state, and as fields 12 and 13 the ticks.
         fields = Path(f"/proc/{self._process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    @property
+    def resident_peak_bytes(self) -> int:
+        """The greatest resident set it ever had, as the kernel has kept it."""
+        status = Path(f"/proc/{self._process.pid}/status").read_text(encoding="utf-8")
+        return KIB * int(status.partition("VmHWM:")[2].split()[0])
+
+    @property
+    def stall_millis(self) -> float:
+        """For how long the event loop of a ledger's server stood still at most since it was started."""
+        return MILLIS * self.metrics()["relatum_loop_delay_longest_seconds"]
+
+    def idle_stall_millis(self) -> float:
+        """The same of a server that nobody has asked yet, and that is left alone for a while: the floor of a stall."""
+        Event().wait(IDLE_SECONDS)
+        return self.stall_millis
 
     def metrics(self) -> Mapping[str, float]:
         """What a ledger's server counts, by name; labelled ones are summed."""
@@ -80,17 +101,17 @@ def echoing(answers: Path) -> Iterator[Served]:
 @contextmanager
 def started(module: str, *arguments: str) -> Iterator[Served]:
     """A module of this package that serves, once it has told its address; stopped at the end."""
-    process = subprocess.Popen(  # noqa: S603 - this program itself
-        [sys.executable, "-m", module, *arguments],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        env=_environment(),
-        process_group=0,  # an interrupt from the keyboard reaches the one who measures, who then stops this one
-    )
-    try:
+    with ExitStack() as stack:
+        with undisturbed():
+            process = subprocess.Popen(  # noqa: S603 - this program itself
+                [sys.executable, "-m", module, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                env=_environment(),
+                process_group=0,  # an interrupt from the keyboard reaches the one who measures, who then stops this one
+            )
+            stack.callback(_stop, process)
         yield Served(process, _address(process))
-    finally:
-        _stop(process)
 
 
 def _environment() -> dict[str, str]:
@@ -115,11 +136,12 @@ def _address(process: subprocess.Popen[bytes]) -> tuple[str, int]:
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
-    try:
-        process.wait(STOP_SECONDS_MAX)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    with undisturbed():
+        process.terminate()
+        try:
+            process.wait(STOP_SECONDS_MAX)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
     assert process.stdout is not None
     process.stdout.close()

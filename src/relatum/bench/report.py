@@ -13,6 +13,7 @@ from relatum.bench.targets import Target, Verdict, ratio
 
 _NOT_MEASURED: Final = "-"
 _MET: Final = {True: "yes", False: "NO", None: "not measured"}
+_TOO_SMALL: Final = "too small"
 
 Row = Sequence[str]
 
@@ -76,7 +77,7 @@ def _target_row(one: Verdict) -> Row:
     floor = figure(one.floor) if target.floor else ""
     times = figure(one.ratio) if target.floor else ""
     product = f"{figure(one.product)} {one.unit}".strip()
-    return (what, bound(target), floor, product, times, _MET[one.met])
+    return (what, bound(target), floor, product, times, _TOO_SMALL if one.too_small else _MET[one.met])
 
 
 def _table(head: Row, rows: Sequence[Row], *, right: set[int]) -> Iterator[str]:

@@ -5,7 +5,8 @@ Always holds: a run that is interrupted, or of which a part fails, leaves neithe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +19,7 @@ from relatum import __version__
 from relatum.bench.machine import Machine, this_machine
 from relatum.bench.series import Part, Scale, Series, Setting
 from relatum.bench.targets import Verdict, judged
+from relatum.bench.undisturbed import undisturbed
 from relatum.clock import SystemClock
 
 ROUNDS: Final[dict[Scale, int]] = {"tiny": 1, "small": 3, "full": 5}
@@ -41,9 +43,13 @@ PARTS: Final = tuple(name for name, module in _PARTS.items() if find_spec(module
 
 
 class Run(Struct, frozen=True, kw_only=True):
-    """What a run came to. `format` changes when a member changes its meaning."""
+    """What a run came to. `format` changes when a member changes its meaning.
 
-    format: int = 1
+    In format 1 a target's `met` told of a run of any size. Since format 2 it is null where that was too small, which is
+    where `given` is less than the target's `given_least`.
+    """
+
+    format: int = 2
     relatum: str
     started_at_millis: int
     scale: Scale
@@ -69,10 +75,8 @@ def run(
     for name in PARTS:
         if name not in parts:
             continue
-        with TemporaryDirectory(prefix="relatum-bench-", dir=scratch) as directory:
-            setting = Setting(
-                rounds=rounds, scale=scale, scratch=Path(directory), progress=progress, relations=relations
-            )
+        with _directory_below(scratch) as directory:
+            setting = Setting(rounds=rounds, scale=scale, scratch=directory, progress=progress, relations=relations)
             found += cast("Part", import_module(_PARTS[name])).measure(setting)
     return Run(
         relatum=__version__,
@@ -83,3 +87,18 @@ def run(
         series=found,
         targets=judged(found),
     )
+
+
+@contextmanager
+def _directory_below(scratch: Path | None) -> Iterator[Path]:
+    """A directory of its own, which goes away whole."""
+    with ExitStack() as stack:
+        with undisturbed():
+            directory = TemporaryDirectory(prefix="relatum-bench-", dir=scratch)
+            stack.callback(_remove, directory)
+        yield Path(directory.name)
+
+
+def _remove(directory: TemporaryDirectory[str]) -> None:
+    with undisturbed():
+        directory.cleanup()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from relatum.cli.exits import told_in_one_line
+from relatum.cli.stopping import stoppable
 
 if TYPE_CHECKING:
     from relatum.bench.run import Run
@@ -52,7 +53,7 @@ def _part_names(_context: click.Context, _option: click.Parameter, value: str | 
     "--scratch", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Where stores lie meanwhile."
 )
 @click.option("--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="A file for the results.")
-@click.option("--guard", is_flag=True, help="A short run that fails where a ratio misses its target by far.")
+@click.option("--guard", is_flag=True, help="A short run that fails where a ratio has become far worse.")
 @click.option("--margin", type=click.FloatRange(min=1), default=2.0, show_default=True, help="How far, with --guard.")
 def bench(
     parts: tuple[str, ...] | None,
@@ -86,13 +87,13 @@ def bench(
     """
     from relatum.bench import guard as guarding
     from relatum.bench.load.generator import MeasurementFailed
-    from relatum.bench.report import as_json, as_text, target_lines
+    from relatum.bench.report import as_json, as_text
     from relatum.bench.run import PARTS, run
 
     if json_file is not None and not json_file.parent.is_dir():
         raise click.BadParameter(f"there is no directory {json_file.parent}", param_hint="--json")
     try:
-        with told_in_one_line():
+        with told_in_one_line(), stoppable():
             chosen = parts or (guarding.PARTS if guard else PARTS)
             rounds = rounds or (guarding.ROUNDS if guard else None)
             made = run(chosen, scale, progress=_tell, rounds=rounds, relations=relations or 0, scratch=scratch)
@@ -101,9 +102,7 @@ def bench(
     except MeasurementFailed as error:
         raise click.ClickException(str(error)) from error
     if guard:
-        looked_at = [one for one in made.targets if guarding.guarded(one)]
-        click.echo("\n".join(target_lines(looked_at)))
-        _fail_for(made, margin)
+        _hold(made, margin)
     else:
         click.echo(as_text(made))
 
@@ -113,12 +112,18 @@ def _tell(step: str) -> None:
     click.echo(step, err=True)
 
 
-def _fail_for(made: Run, margin: float) -> None:
-    """Status 1 where a target was missed by more than the margin."""
-    from relatum.bench.guard import failures
+def _hold(made: Run, margin: float) -> None:
+    """Status 1 where anything that the guard looks at is worse by more than the margin, or there is no such thing."""
+    from relatum.bench.guard import failures, guarded, held_against
+    from relatum.bench.report import figure, target_lines
 
-    missed = failures(made.targets, margin)
-    for one in missed:
-        click.echo(f"missed by more than a factor of {margin:g}: {one.target.what}", err=True)
-    if missed:
+    looked_at = [one for one in made.targets if guarded(one)]
+    if not looked_at:
+        raise click.ClickException("the guard has nothing to look at: nothing that was measured has a target to go by")
+    click.echo("\n".join(target_lines(looked_at)))
+    failed = failures(made.targets, margin)
+    for one in failed:
+        found, held = figure(one.figure), figure(held_against(one.target))
+        click.echo(f"{one.target.what}: {found} is worse than {held} by more than a factor of {margin:g}", err=True)
+    if failed:
         sys.exit(MISSED_STATUS)

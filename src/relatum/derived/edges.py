@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 from threading import RLock
@@ -21,13 +21,15 @@ from relatum.core.mined import MinedEdge
 from relatum.core.promotions import MiningRun
 from relatum.errors import MinedEdgesUnavailable
 from relatum.limits import DERIVED_EDGES_MAX
+from relatum.sealed import SealedDatabase
 
 FILE_NAME = "derived.sqlite"
-VERSION = 1
+VERSION = 2
 STAGED_RUNS_MAX = 4
 """How many unfinished runs of a partition are kept; the oldest gives way."""
 
 _SCHEMA = f"""
+BEGIN;
 CREATE TABLE run (workspace BLOB PRIMARY KEY, id TEXT NOT NULL, date TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE edge (
     workspace BLOB NOT NULL, source BLOB NOT NULL, kind TEXT NOT NULL, target BLOB NOT NULL, weight REAL NOT NULL,
@@ -39,13 +41,12 @@ CREATE TABLE staged (
     run INTEGER NOT NULL, source BLOB NOT NULL, kind TEXT NOT NULL, target BLOB NOT NULL, weight REAL NOT NULL,
     PRIMARY KEY (run, source, kind, target)
 ) WITHOUT ROWID;
+CREATE TABLE last_page (workspace BLOB PRIMARY KEY, digest BLOB NOT NULL, edges INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE change (number INTEGER NOT NULL);
+INSERT INTO change VALUES (0);
 PRAGMA user_version = {VERSION};
-"""
-_LAST_PAGES = """
-CREATE TABLE IF NOT EXISTS last_page (
-    workspace BLOB PRIMARY KEY, digest BLOB NOT NULL, edges INTEGER NOT NULL
-) WITHOUT ROWID
-"""
+COMMIT;
+"""  # noqa: S608 - nothing in it is given
 
 
 class DerivedEdges:
@@ -59,24 +60,29 @@ class DerivedEdges:
         """
         self._path = path
         self._using = RLock()
-        self._opened: sqlite3.Connection | None = None
+        self._opened: SealedDatabase | None = None
         self._closed = False
 
     def close(self) -> None:
-        """Lets go of the file."""
+        """Seals the file and lets go of it; what can't be sealed now is checked by SQLite alone when it is opened."""
         with self._using:
             self._closed = True
             if self._opened is not None:
-                self._opened.close()
+                with suppress(sqlite3.Error, OSError):
+                    self._opened.close()
 
     @property
-    def _database(self) -> sqlite3.Connection:
+    def _file(self) -> SealedDatabase:
         with self._using:
             if self._closed:
                 raise MinedEdgesUnavailable("the mined edges are closed")
             if self._opened is None:
                 self._opened = _opened(self._path)
             return self._opened
+
+    @property
+    def _database(self) -> sqlite3.Connection:
+        return self._file.connection
 
     @contextmanager
     def cut(self) -> Iterator[None]:
@@ -173,7 +179,7 @@ class DerivedEdges:
                     )
 
     def _writing(self) -> _Transaction:
-        return _Transaction(self._database, self._using)
+        return _Transaction(self._file, self._using)
 
     def _read(self, query: str, values: tuple[object, ...]) -> list[MinedEdge]:
         return list(_edges(self._rows(query, values)))
@@ -236,32 +242,31 @@ class DerivedEdges:
         self._database.execute("DELETE FROM staged_run WHERE number = ?", (number,))
 
 
-def _opened(path: Path | None) -> sqlite3.Connection:
-    database: sqlite3.Connection | None = None
+def _opened(path: Path | None) -> SealedDatabase:
     try:
-        database = sqlite3.connect(
-            ":memory:" if path is None else str(path), check_same_thread=False, isolation_level=None
-        )
-        _prepare(database)
-    except sqlite3.Error as error:
-        if database is not None:
-            database.close()
+        file = SealedDatabase(path, "synchronous = FULL")
+        try:
+            _prepare(file)
+        except BaseException:
+            file.close()
+            raise
+    except (sqlite3.Error, OSError) as error:
         raise MinedEdgesUnavailable(
             f"the mined edges in {path} can't be read; delete the file and mine again"
         ) from error
-    return database
+    return file
 
 
-def _prepare(database: sqlite3.Connection) -> None:
-    execute = database.execute
-    execute("PRAGMA journal_mode = WAL")
-    execute("PRAGMA synchronous = FULL")
+def _prepare(file: SealedDatabase) -> None:
+    execute = file.connection.execute
     [(version,)] = execute("PRAGMA user_version").fetchall()
     if version == 0:
-        database.executescript(_SCHEMA)
+        file.connection.executescript(_SCHEMA)
+        file.fold()
     elif version != VERSION:
         raise sqlite3.DatabaseError("another version")
-    execute(_LAST_PAGES)
+    elif execute("SELECT number FROM change").fetchone() < (file.changes,):
+        raise sqlite3.DatabaseError("changes are lost")
 
 
 class _TooManyEdges(Exception):
@@ -271,28 +276,38 @@ class _TooManyEdges(Exception):
 class _Transaction:
     """Exclusive use of the database: everything in the block happens together, or nothing of it."""
 
-    def __init__(self, database: sqlite3.Connection, using: RLock) -> None:
-        self._database = database
+    def __init__(self, file: SealedDatabase, using: RLock) -> None:
+        self._file = file
         self._using = using
 
     def __enter__(self) -> sqlite3.Connection:
         self._using.acquire()
         try:
-            self._database.execute("BEGIN IMMEDIATE")
+            self._file.connection.execute("BEGIN IMMEDIATE")
         except sqlite3.Error as error:
             self._using.release()
             raise MinedEdgesUnavailable("the mined edges can't be changed") from error
-        return self._database
+        return self._file.connection
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         try:
-            self._database.execute("COMMIT" if error is None else "ROLLBACK")
-        except sqlite3.Error as failure:
+            if error is None:
+                self._commit()
+            else:
+                self._file.connection.execute("ROLLBACK")
+        except (sqlite3.Error, OSError) as failure:
             raise MinedEdgesUnavailable("the mined edges can't be changed") from failure
         finally:
             self._using.release()
         if isinstance(error, sqlite3.Error):
             raise MinedEdgesUnavailable("the mined edges can't be changed") from error
+
+    def _commit(self) -> None:
+        execute = self._file.connection.execute
+        [(number,)] = execute("UPDATE change SET number = number + 1 RETURNING number").fetchall()
+        execute("COMMIT")
+        self._file.tell(number)
+        self._file.fold_if_grown()
 
 
 def _page_digest(run: MiningRun, edges: Sequence[MinedEdge]) -> bytes:

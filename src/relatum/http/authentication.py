@@ -33,7 +33,7 @@ class Authentication:
 
     def credential(self, credential_id: str) -> StoredCredential | None:
         """A credential of any company, as it is published. A view is taken only where there is something to read."""
-        if self._ledger.position is self._position:
+        if self._ledger.position == self._position:
             known = self._known.get(credential_id)
             if known is not None:
                 return known
@@ -41,7 +41,7 @@ class Authentication:
 
     def _read(self, credential_id: str) -> StoredCredential | None:
         with self._ledger.view() as view:
-            if view.position is not self._position or len(self._known) >= REMEMBERED_MAX:
+            if view.position != self._position or len(self._known) >= REMEMBERED_MAX:
                 self._position = view.position
                 self._known = {}
             found = view.credential(credential_id)

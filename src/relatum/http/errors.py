@@ -13,6 +13,7 @@ from relatum.errors import (
     Failure,
     MinedEdgesUnavailable,
     Refusal,
+    SearchUnavailable,
     StorageFailure,
     StorageInconsistency,
     WriteBusy,
@@ -72,6 +73,8 @@ def told(failure: Failure) -> Refusal:
             return refusal("storage_unavailable", "commands are refused until the server is started again")
         case MinedEdgesUnavailable():
             return refusal("storage_unavailable", "the mined edges can't be read or changed; the log says why")
+        case SearchUnavailable():
+            return refusal("storage_unavailable", "the search index can't be read or made; the log says why")
         case StorageFailure():
             return refusal("storage_unavailable", "the store can't be read")
         case _:

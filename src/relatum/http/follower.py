@@ -133,8 +133,8 @@ class Follower:
 
     def _page(self) -> Found | Refusal:
         """In a thread: the next page, unless the caller may read no more."""
-        ledger, window = self._call.ledger, Window(after=self._cursor, through=self._through)
-        with ledger.distrusting(), ledger.view() as view:
+        window = Window(after=self._cursor, through=self._through)
+        with self._call.ledger.view() as view:
             refused = refusal_now(view, self._call.credential, self._call.body.scope, "memory_read")
             if refused is not None:
                 return refused

@@ -8,7 +8,7 @@ are no such routes. One thing is done at a time, beside whatever the server serv
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -29,7 +29,6 @@ from relatum.http.services import Services
 from relatum.http.watches import Watch
 from relatum.limits import TOKEN_CHARACTERS_MAX
 from relatum.settings import SettingsError
-from relatum.store.upkeep import Image, Upkeep
 
 TOKEN_CHARACTERS_MIN: Final = 32
 
@@ -86,9 +85,8 @@ class OperatorToken:
 class Operating:
     """The operator's endpoints of one server. Event loop only."""
 
-    def __init__(self, token: OperatorToken, upkeep: Upkeep, services: Services) -> None:
+    def __init__(self, token: OperatorToken, services: Services) -> None:
         self._token = token
-        self._upkeep = upkeep
         self._services = services
         self._at_work = False
         # Of its own: what it does may outlast the event loop, and is cut short when the ledger closes.
@@ -126,17 +124,17 @@ class Operating:
             self._at_work = False
 
     async def _image(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with_image = ExitStack()
-        image = await self._in_thread(lambda: with_image.enter_context(self._upkeep.image()))
+        with_image, ledger = ExitStack(), self._services.ledger
+        chunks = await self._in_thread(lambda: packed(with_image.enter_context(ledger.image())))
         try:
-            await self._stream(image, scope, receive, send)
+            await self._stream(chunks, scope, receive, send)
         finally:
             await self._in_thread(with_image.close)
 
-    async def _stream(self, image: Image, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _stream(self, chunks: Iterator[bytes], scope: Scope, receive: Receive, send: Send) -> None:
         with self._services.watches.watch(_STOP) as watch:
             departure = asyncio.create_task(end_on_departure(receive, watch))
-            sending = asyncio.create_task(self._send(image, send))
+            sending = asyncio.create_task(self._send(chunks, send))
             try:
                 finished = await _unless_ended(sending, watch)
                 failure = sending.exception() if finished else None
@@ -148,8 +146,7 @@ class Operating:
                 sending.cancel()
                 departure.cancel()
 
-    async def _send(self, image: Image, send: Send) -> None:
-        chunks = packed(image)
+    async def _send(self, chunks: Iterator[bytes], send: Send) -> None:
         await send(_START)
         while (chunk := await self._in_thread(lambda: next(chunks, None))) is not None:
             await send({"type": "http.response.body", "body": chunk, "more_body": True})

@@ -102,8 +102,7 @@ def services_of(ledger: Ledger, settings: Settings, log: Log) -> Services:
 
 def _operating(token: OperatorToken | None, services: Services) -> Mapping[str, ASGIApp]:
     """What is served to an operator: nothing without a token."""
-    upkeep = services.ledger.upkeep
-    return {} if token is None or upkeep is None else Operating(token, upkeep, services).endpoints()
+    return {} if token is None else Operating(token, services).endpoints()
 
 
 def _applications(

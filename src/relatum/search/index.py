@@ -2,8 +2,9 @@
 
 Here: the file and what may happen to it. What is written to it stands in keeping.py, what is asked of it in scoring.py.
 
-Always holds: an answer is that of an index in step with the view that it is asked with. The index is best effort:
-whatever goes wrong in it is logged, and it is made again from the ledger, in memory if the disk won't have it.
+Always holds: an answer is that of an index in step with the view that it is asked with, or SearchUnavailable; never
+less than the whole. Whatever goes wrong in the index is logged, and it is made again from the ledger, in memory if the
+disk won't have it.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Final, TypeVar
 
-from relatum.core.decide.saves import NOTHING_DETECTED, Detected
+from relatum import sealed
+from relatum.core.decide.saves import Detected
 from relatum.core.outlines import Surroundings
+from relatum.errors import SearchUnavailable
 from relatum.search import scoring
 from relatum.search.keeping import Keeper
 from relatum.search.scoring import Found
@@ -48,33 +51,26 @@ class SearchIndex:
             self._untouched = False
             self._let_go()
 
+    # Each of these raises SearchUnavailable where the index fails whatever is done, and once it is closed.
+
     def catch_up(self, partition: PartitionReader) -> None:
         """Brings a partition up to the tip of its record stream, if there is an index yet."""
-        if self._is_unmade():
-            return
-        self._asked(lambda keeper: keeper.caught_up(partition), None)
+        if not self._is_unmade():
+            self._asked(lambda keeper: keeper.caught_up(partition))
 
     def detect(self, partition: PartitionReader, content: str, *, without: str | None = None) -> Detected:
         """The memories that resemble a text, the most similar first, but for `without` (judgments.md, detection)."""
-
-        def detected(keeper: Keeper) -> Detected:
-            return scoring.detected(keeper.tables, keeper.caught_up(partition), partition, content, without)
-
-        return self._asked(detected, NOTHING_DETECTED)
+        return self._asked(
+            lambda keeper: scoring.detected(keeper.tables, keeper.caught_up(partition), partition, content, without)
+        )
 
     def search(self, partition: PartitionReader, text: str) -> list[Found]:
         """The records that have words of a text, the best first."""
-        return self._asked(
-            lambda keeper: scoring.searched(keeper.tables, keeper.caught_up(partition), text),
-            [],
-        )
+        return self._asked(lambda keeper: scoring.searched(keeper.tables, keeper.caught_up(partition), text))
 
-    def surroundings(self, partition: PartitionReader, text: str) -> Surroundings | None:
-        """The records of a partition in outline, and which of them have words of a text; None where the index fails."""
-        return self._asked(
-            lambda keeper: scoring.surroundings(keeper.tables, keeper.caught_up(partition), text),
-            None,
-        )
+    def surroundings(self, partition: PartitionReader, text: str) -> Surroundings:
+        """The records of a partition in outline, and which of them have words of a text."""
+        return self._asked(lambda keeper: scoring.surroundings(keeper.tables, keeper.caught_up(partition), text))
 
     def purge(self, partitions: Sequence[PartitionReader]) -> bool:
         """Purges from the file what was erased in some partitions; whether that was possible.
@@ -88,13 +84,13 @@ class SearchIndex:
             keeper.tables.purge()
             return self._path is None or keeper.tables.path == self._path
 
-        return self._is_unmade() or self._asked(purged, otherwise=False)
+        return self._is_unmade() or self._asked(purged)
 
     def _is_unmade(self) -> bool:
         """Whether nobody has asked yet, now or earlier: whoever does will find everything indexed then."""
         return self._untouched and not (self._path is not None and self._path.exists())
 
-    def _asked(self, use: Callable[[Keeper], T], otherwise: T) -> T:
+    def _asked(self, use: Callable[[Keeper], T]) -> T:
         """What `use` finds; if need be in an index made again on disk, and then in memory."""
         with self._using:
             if self._untouched:
@@ -102,22 +98,21 @@ class SearchIndex:
                 self._keeper = self._opened() or self._made_again(self._path)
             for place in (self._path, None):
                 if self._keeper is None:
-                    return otherwise
+                    break
                 try:
                     return use(self._keeper)
                 except FAULTS as error:
                     self._log.failure("the search index failed; it is made again", error)
                     self._keeper = self._made_again(place)
-            return self._last(use, otherwise)
+            return self._last(use)
 
-    def _last(self, use: Callable[[Keeper], T], otherwise: T) -> T:
+    def _last(self, use: Callable[[Keeper], T]) -> T:
         if self._keeper is None:
-            return otherwise
+            raise SearchUnavailable("the search index is closed, or can't be made")
         try:
             return use(self._keeper)
         except FAULTS as error:
-            self._log.failure("the search index failed once more; nothing was found", error)
-            return otherwise
+            raise SearchUnavailable("the search index fails, even when it is made again") from error
 
     def _opened(self) -> Keeper | None:
         try:
@@ -132,7 +127,7 @@ class SearchIndex:
         for path in (place, None):
             try:
                 if path is not None:
-                    _remove(path)
+                    sealed.remove(path)
                 return Keeper(Tables(path))
             except FAULTS as error:
                 self._log.failure("the search index can't be made", error)
@@ -143,15 +138,10 @@ class SearchIndex:
         if keeper is not None:
             try:
                 keeper.tables.close()
-            except sqlite3.Error as error:
+            except FAULTS as error:
                 self._log.failure("the search index could not be closed", error)
 
 
 def remove_index(directory: Path) -> None:
     """Removes the index of the store in `directory`, which nobody may have open: it is made again when it is asked."""
-    _remove(directory / FILE_NAME)
-
-
-def _remove(path: Path) -> None:
-    for suffix in ("", "-wal", "-shm", "-journal"):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    sealed.remove(directory / FILE_NAME)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from relatum.core.outlines import Outline
+from relatum.sealed import SealedDatabase
 
 VERSION = 2
 
@@ -52,29 +53,34 @@ A plain tuple, as the database gives it: a save reads up to 2,000 of them.
 
 
 class Tables:
-    """An open index. Raises sqlite3.Error where the file can't be used."""
+    """An open index. Raises sqlite3.Error or OSError where the file can't be used, or is not as it was left."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
-        self._open()
+        # Whole after a power cut; what is missing then is indexed again.
+        self._file = SealedDatabase(path, "synchronous = NORMAL", "secure_delete = ON")
+        try:
+            self._prepare()
+        except BaseException:
+            self._file.close()
+            raise
 
-    def _open(self) -> None:
-        name = ":memory:" if self.path is None else str(self.path)
-        self._database = sqlite3.connect(name, check_same_thread=False, isolation_level=None)
-        execute = self._database.execute
-        execute("PRAGMA journal_mode = WAL")
-        execute("PRAGMA synchronous = NORMAL")  # whole after a power cut; what is missing then is indexed again
-        execute("PRAGMA secure_delete = ON")
-        [(version,)] = execute("PRAGMA user_version").fetchall()
+    def _prepare(self) -> None:
+        [(version,)] = self._database.execute("PRAGMA user_version").fetchall()
         if version == VERSION:
             return
-        if version or execute("SELECT count(*) FROM sqlite_master").fetchone() != (0,):
+        if version or self._database.execute("SELECT count(*) FROM sqlite_master").fetchone() != (0,):
             raise sqlite3.DatabaseError("an index of another version")
         self._database.executescript(_SCHEMA)
+        self._file.fold()
+
+    @property
+    def _database(self) -> sqlite3.Connection:
+        return self._file.connection
 
     def close(self) -> None:
-        """Lets go of the file."""
-        self._database.close()
+        """Seals the file and lets go of it."""
+        self._file.close()
 
     def begin(self) -> None:
         """Everything up to `commit` happens together."""
@@ -83,6 +89,7 @@ class Tables:
     def commit(self) -> None:
         """Keeps what was done since `begin`."""
         self._database.execute("COMMIT")
+        self._file.fold_if_grown()
 
     def rollback(self) -> None:
         """Forgets what was done since `begin`."""
@@ -95,11 +102,8 @@ class Tables:
         Rows are overwritten as they are removed (`secure_delete`); what is left are words in full-text segments, which
         are merged into one without them, and pages in the log as they were before.
         """
-        execute = self._database.execute
-        execute("INSERT INTO postings (postings) VALUES ('optimize')")
-        [(busy, *_)] = execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        if busy:
-            raise sqlite3.OperationalError("somebody else reads the index")
+        self._database.execute("INSERT INTO postings (postings) VALUES ('optimize')")
+        self._file.fold()
 
     # Partitions
 

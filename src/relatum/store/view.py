@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Self
 
 from relatum.core.access import StoredCredential
 from relatum.core.ids import Partition, company_partition
-from relatum.errors import StorageInconsistency
+from relatum.errors import JournalBroken, StorageInconsistency
 from relatum.store import keys, rows
 from relatum.store.keys import beyond
 from relatum.store.kv import Reader, View
@@ -31,10 +31,10 @@ def company_exists(reader: Reader, company_id: str) -> bool:
 class LedgerView:
     """What a request reads: never a second one within the same request.
 
-    A context manager; closing gives the cut back.
+    A context manager; closing gives the cut back. A broken journal that is met within it is reported before that.
     """
 
-    __slots__ = ("_recounts", "_remembered", "_view", "now_millis", "store_key")
+    __slots__ = ("_recounts", "_remembered", "_report", "_view", "now_millis", "store_key")
 
     def __init__(
         self,
@@ -43,10 +43,12 @@ class LedgerView:
         store_key: bytes,
         remembered: CredentialMemory | None = None,
         recounts: Recounts | None = None,
+        report: Callable[[JournalBroken], None] | None = None,
     ) -> None:
         self._view = view
         self._remembered = CredentialMemory() if remembered is None else remembered
         self._recounts = Recounts() if recounts is None else recounts
+        self._report = report
         self.now_millis = now_millis
         self.store_key = store_key
 
@@ -56,6 +58,8 @@ class LedgerView:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._report is not None and isinstance(error, JournalBroken):
+            self._report(error)
         self.close()
 
     def close(self) -> None:
@@ -64,7 +68,7 @@ class LedgerView:
 
     @property
     def position(self) -> object:
-        """The published position: views of one and the same position show the same rows."""
+        """The published position: views of equal positions show the same rows."""
         return self._view.position
 
     @property

@@ -19,7 +19,7 @@ from time import perf_counter
 from relatum import failpoints
 from relatum.clock import FloorClock
 from relatum.entropy import Entropy
-from relatum.errors import Failure, Refusal, WritesRefused
+from relatum.errors import Failure, JournalBroken, Refusal, WritesRefused
 from relatum.store.database import Database
 from relatum.telemetry import Log, Metrics
 from relatum.writer.announcer import Announcer
@@ -81,6 +81,10 @@ class Committer:
         turns = self._turns
         if turns is not None and turns.here():
             raise RuntimeError("nothing may wait for the writer in the thread of the event loop that it shares")
+
+    def distrust(self, broken: JournalBroken) -> None:
+        """From any thread: a reader found this journal broken, so no command extends it."""
+        self.broken.add((broken.workspace_id, broken.stream))
 
     def submit(self, submissions: Sequence[Submission], on_done: Callable[[Ticket], None]) -> None:
         """Queues commands that are decided in order. Raises WriteBusy (full) or WritesRefused (poisoned, closing)."""

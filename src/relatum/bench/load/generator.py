@@ -68,6 +68,8 @@ class Generator:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if error is not None:
+            self._process.kill()  # it may be in the middle of a job, which nobody waits for any more
         try:
             self._process.communicate(timeout=_END_SECONDS_MAX)
         except subprocess.TimeoutExpired:

@@ -79,6 +79,7 @@ def _replays(samples: Samples, made: Desk, requests: Sequence[bytes]) -> None:
     samples.add("commands/replay/cost", "cpu µs", outcome.server_micros, floor="commands/floor/echo/cost")
     samples.add("commands/replay/p99", "ms", outcome.latency_millis(99))
     samples.add("commands/replay/syncs", "syncs/command", syncs / len(requests))
+    samples.add("commands/replay/load", "processors", outcome.processor_share)
 
 
 def _batches(samples: Samples, made: Desk, size: int, setting: Setting) -> None:
@@ -88,3 +89,4 @@ def _batches(samples: Samples, made: Desk, size: int, setting: Setting) -> None:
     samples.add(f"{name}/rate", "commands/s", size * outcome.rate, floor=floor)
     samples.add(f"{name}/cost", "cpu µs", outcome.server_micros / size)
     samples.add(f"{name}/p99", "ms", outcome.latency_millis(99))
+    samples.add(f"{name}/load", "processors", outcome.processor_share)

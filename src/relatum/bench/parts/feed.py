@@ -41,9 +41,11 @@ def measure(setting: Setting) -> Iterator[Series]:
                 outcome = made.load_elsewhere(echo, pages, 1, count)
                 rate = CHANGES_PAGE_MAX * outcome.rate
                 samples.add("feed/floor/echo/rate", "entries/s", rate)
+                samples.add("feed/floor/echo/load", "processors", outcome.processor_share)
                 outcome = made.load(pages, 1, count=count)
                 rate = CHANGES_PAGE_MAX * outcome.rate
                 samples.add("feed/paging/rate", "entries/s", rate, floor="feed/floor/echo/rate")
+                samples.add("feed/paging/load", "processors", outcome.processor_share)
                 latencies = asyncio.run(_latencies(made, setting.sized(50, 300)))
                 samples.add("feed/stream/p50", "ms", MILLIS * median(latencies))
                 samples.add("feed/stream/p99", "ms", MILLIS * quantiles(latencies, n=100, method="inclusive")[98])

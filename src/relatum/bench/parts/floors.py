@@ -45,4 +45,6 @@ def measure(setting: Setting) -> Iterator[Series]:
                     outcome = made.load_elsewhere(echo, [request], connections, count)
                     samples.add(f"floors/echo/{name}/{connections}/rate", "requests/s", outcome.rate)
                     samples.add(f"floors/echo/{name}/{connections}/p50", "ms", outcome.latency_millis(50))
+                    share = outcome.processor_share
+                    samples.add(f"floors/echo/{name}/{connections}/load", "processors", share)
     yield from samples.series()

@@ -2,7 +2,8 @@
 
 Walks are measured in this process, in turn, and the neighbourhood over HTTP too. What a walk of the larger hub finds is
 the same as of the smaller one, so the times should be, too. Then four clients take graphs of the larger hub as fast as
-they can, and the server tells for how long its event loop stood still; beside it stands a server that nobody asks.
+they can, and the server tells for how long its event loop stood still; beside it stands what it told before anybody had
+asked it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import pairwise
 from statistics import median
-from threading import Event
 from time import perf_counter
 from typing import Final, NamedTuple
 
@@ -38,8 +38,9 @@ TIMES_LARGER: Final = 50
 """How many times as many relations the larger hub has, at full scale."""
 OTHERS: Final = CHAIN_DEPTH + NEIGHBOURHOOD_EDGES + 4
 """Records that are no leaves of a hub: those of the other figures, and the hubs."""
+RELATED_TOGETHER: Final = 16_384
+"""Relations of a step: whoever watches is told after each."""
 WALKERS: Final = 4
-IDLE_SECONDS: Final = 0.5
 
 
 class Roots(NamedTuple):
@@ -57,7 +58,7 @@ def measure(setting: Setting) -> Iterator[Series]:
     large = small * setting.sized(TIMES_LARGER // 5, TIMES_LARGER)
     setting.progress(f"graph: hubs of {small:,} and {large:,} relations")
     stage = Stage.make(setting.directory("graph"), small + OTHERS)
-    roots = _relate(stage, small, large)
+    roots = _relate(stage, small, large, setting)
     samples = Samples()
     samples.add("graph/hub/large/relations", "relations", large)
     with Ledger.open(stage.directory) as ledger:
@@ -71,7 +72,7 @@ def measure(setting: Setting) -> Iterator[Series]:
 # What is walked
 
 
-def _relate(stage: Stage, small: int, large: int) -> Roots:
+def _relate(stage: Stage, small: int, large: int, setting: Setting) -> Roots:
     """Relates the records; each figure has records of its own."""
     ends = iter(stage.ends)
     leaves = [next(ends) for _ in range(small)]
@@ -84,14 +85,22 @@ def _relate(stage: Stage, small: int, large: int) -> Roots:
     pairs += [(small_hub, leaf) for leaf in leaves]
     pairs += [(large_hub, leaves[number % small]) for number in range(large)]
     with Ledger.open(stage.directory) as ledger:
-        commands = [
-            stage.submission(ledger, assertion(b"graph-%d" % number, *map(msgspec.json.encode, pair)))
-            for number, pair in enumerate(pairs)
-        ]
-        for receipt in submitted(ledger, commands):
-            if isinstance(receipt, Refusal | Exception):
-                raise MeasurementFailed("the ledger refused a relation of the benchmark")
+        for start in range(0, len(pairs), RELATED_TOGETHER):
+            _relate_pairs(stage, ledger, pairs[start : start + RELATED_TOGETHER], start)
+            related = min(start + RELATED_TOGETHER, len(pairs))
+            setting.progress(f"graph: {related:,} of {len(pairs):,} relations")
     return Roots(chain[0], middle, small_hub, large_hub)
+
+
+def _relate_pairs(stage: Stage, ledger: Ledger, pairs: Sequence[tuple[Ref, Ref]], first: int) -> None:
+    """Relations with keys of their own: those of the pairs in order are numbered from `first`."""
+    commands = [
+        stage.submission(ledger, assertion(b"graph-%d" % number, *map(msgspec.json.encode, pair)))
+        for number, pair in enumerate(pairs, first)
+    ]
+    for receipt in submitted(ledger, commands):
+        if isinstance(receipt, Refusal | Exception):
+            raise MeasurementFailed("the ledger refused a relation of the benchmark")
 
 
 # Times
@@ -135,16 +144,16 @@ def _walk(stage: Stage, ledger: Ledger, query: TypedGraphQuery, edges: int | Non
 
 def _over_http(samples: Samples, stage: Stage, roots: Roots, setting: Setting) -> None:
     with served_desk(stage) as made:
-        Event().wait(IDLE_SECONDS)
-        samples.add("graph/idle/stall", "ms", MILLIS * made.served.metrics()["relatum_loop_delay_longest_seconds"])
+        samples.add("graph/idle/stall", "ms", made.served.idle_stall_millis())
         requests = _requests(stage, [roots.neighbourhood])
         outcome = made.load(requests, 1, count=setting.sized(50, 300))
         samples.add("graph/two-hop/http/p50", "ms", outcome.latency_millis(50))
         samples.add("graph/two-hop/http/p99", "ms", outcome.latency_millis(99))
+        samples.add("graph/two-hop/http/load", "processors", outcome.processor_share)
         outcome = made.load(_requests(stage, [roots.large_hub]), WALKERS, count=setting.sized(40, 200))
         samples.add("graph/hub/http/rate", "requests/s", outcome.rate)
-        stall = made.served.metrics()["relatum_loop_delay_longest_seconds"]
-        samples.add("graph/hub/http/stall", "ms", MILLIS * stall, floor="graph/idle/stall")
+        samples.add("graph/hub/http/load", "processors", outcome.processor_share)
+        samples.add("graph/hub/http/stall", "ms", made.served.stall_millis, floor="graph/idle/stall")
 
 
 def _requests(stage: Stage, roots: Sequence[Ref]) -> list[bytes]:

@@ -42,7 +42,7 @@ def measure(setting: Setting) -> Iterator[Series]:
 
 
 def _load(samples: Samples, made: Desk, count: int, name: str, setting: Setting, *, already: int = 0) -> None:
-    """Loads `count` relations in steps; speed and memory of each are a sample."""
+    """Loads `count` relations in steps; speed and memory of each are a sample, and the peak of all is one more."""
     step = max(BATCH, count // STEPS)
     loaded = 0
     while loaded < count:
@@ -50,9 +50,11 @@ def _load(samples: Samples, made: Desk, count: int, name: str, setting: Setting,
         outcome = made.load(made.batches(batches, BATCH), BATCH_CONNECTIONS)
         loaded += batches * BATCH
         samples.add(f"{name}/loading/rate", "commands/s", BATCH * outcome.rate)
+        samples.add(f"{name}/loading/load", "processors", outcome.processor_share)
         resident = made.served.metrics()["process_resident_memory_bytes"] / MIB
         samples.add(f"{name}/loading/resident", "MiB", resident)
         setting.progress(f"{name}: {already + loaded:,} relations, {resident:.0f} MiB")
+    samples.add(f"{name}/loading/resident/peak", "MiB", made.served.resident_peak_bytes / MIB)
 
 
 def _flatness(samples: Samples) -> None:
@@ -74,7 +76,9 @@ def _compare(samples: Samples, small: Stage, large: Stage, setting: Setting) -> 
 def _singles(samples: Samples, made: Desk, name: str, floor: str, setting: Setting) -> None:
     outcome = made.load(made.singles(setting.sized(500, 4_000)), CONNECTIONS)
     samples.add(f"{name}/rate", "commands/s", outcome.rate, floor=floor and f"{floor}/rate")
+    samples.add(f"{name}/p50", "ms", outcome.latency_millis(50), floor=floor and f"{floor}/p50")
     samples.add(f"{name}/p99", "ms", outcome.latency_millis(99), floor=floor and f"{floor}/p99")
+    samples.add(f"{name}/load", "processors", outcome.processor_share)
 
 
 def _bytes_in(directory: Path) -> int:

@@ -33,6 +33,7 @@ def measure(setting: Setting) -> Iterator[Series]:
                 samples.add("reads/floor/echo/rate", "requests/s", outcome.rate)
                 samples.add("reads/floor/echo/p50", "ms", outcome.latency_millis(50))
                 samples.add("reads/floor/echo/cost", "cpu µs", outcome.server_micros)
+                samples.add("reads/floor/echo/load", "processors", outcome.processor_share)
                 for name, requests in kinds.items():
                     outcome = made.load(requests, CONNECTIONS, count=count)
                     samples.add(f"reads/{name}/rate", "requests/s", outcome.rate, floor="reads/floor/echo/rate")

@@ -38,15 +38,19 @@ def measure(setting: Setting) -> Iterator[Series]:
     )
     empty, full, large = (Stage.make(setting.directory(name)) for name in ("upkeep-empty", "upkeep", "upkeep-start"))
     for stage, relations in ((full, kept), (large, started)):
-        setting.progress(f"upkeep: a store of {relations:,} relations")
-        with served_desk(stage) as made:
-            made.fill(relations)
+        _fill(stage, relations, setting)
     samples = Samples()
     samples.add("upkeep/relations", "relations", kept).add("upkeep/start/relations", "relations", started)
     for number in setting.each_round("upkeep"):
         _upkeep(samples, full.directory, setting.scratch)
         _starts(samples, empty, large, number)
     yield from samples.series()
+
+
+def _fill(stage: Stage, relations: int, setting: Setting) -> None:
+    setting.progress(f"upkeep: a store of {relations:,} relations")
+    with served_desk(stage) as made:
+        made.fill(relations, lambda count: setting.progress(f"upkeep: {count:,} of {relations:,} relations"))
 
 
 def _upkeep(samples: Samples, store: Path, scratch: Path) -> None:

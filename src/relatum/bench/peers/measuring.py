@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from statistics import median
 from threading import Barrier, Thread
 from time import perf_counter, process_time
@@ -100,13 +100,24 @@ class _Crew:
         """
         threads = [Thread(target=self._guarded, args=(run, number)) for number in range(self._size)]
         gc.collect()
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        try:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        except BaseException:
+            self._send_home(threads)
+            raise
         if self._faults:
             raise self._faults[0]
         return perf_counter() - self._began, process_time() - self._processor_began
+
+    def _send_home(self, threads: Sequence[Thread]) -> None:
+        """Whoever interrupts the work stops the store next, which nobody may be using then."""
+        self._all_warm.abort()
+        for thread in threads:
+            if thread.ident is not None:
+                thread.join()
 
     def _start_the_clock(self) -> None:
         self._began, self._processor_began = perf_counter(), process_time()

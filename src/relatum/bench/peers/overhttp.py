@@ -60,7 +60,7 @@ def measure(samples: Samples, setting: Setting) -> None:
                 requests = _requests(server, f"{name}-{number}-", warm + count)
                 generator.run(server.served.address, requests[:warm], CONNECTIONS)
                 outcome = generator.run(server.served.address, requests[warm:], CONNECTIONS)
-                _add(samples, name, outcome.rate, outcome.latency_millis(99))
+                _add(samples, name, outcome.rate, outcome.latency_millis(99), outcome.processor_share)
     for key, forms in _FORMS.items():
         measured = [f"{key}-{form}" for form in forms if f"{key}-{form}" in servers]
         if measured:
@@ -72,14 +72,15 @@ def _tell_the_best(samples: Samples, key: str, forms: Sequence[str]) -> None:
         return samples.of(f"peers/http/{form}/{CONNECTIONS}/{what}")
 
     best = max(forms, key=lambda form: median(series(form, "rate")))
-    for rate, p99_millis in zip(series(best, "rate"), series(best, "p99"), strict=True):
-        _add(samples, key, rate, p99_millis)
+    for told in zip(*(series(best, what) for what in ("rate", "p99", "load")), strict=True):
+        _add(samples, key, *told)
 
 
-def _add(samples: Samples, name: str, rate: float, p99_millis: float) -> None:
+def _add(samples: Samples, name: str, rate: float, p99_millis: float, load: float) -> None:
     own, ours = f"peers/http/{name}/{CONNECTIONS}", f"peers/http/relatum/{CONNECTIONS}"
     samples.add(f"{own}/rate", "commands/s", rate, floor="" if own == ours else f"{ours}/rate")
     samples.add(f"{own}/p99", "ms", p99_millis, floor="" if own == ours else f"{ours}/p99")
+    samples.add(f"{own}/load", "processors", load)
 
 
 @contextmanager

@@ -17,13 +17,14 @@ from relatum.bench.peers import available, overhttp, product
 from relatum.bench.peers.measuring import commit_rate, two_hop_micros
 from relatum.bench.peers.peer import Peer
 from relatum.bench.peers.seed import TREE_RELATIONS, Seed
-from relatum.bench.series import Samples, Series, Setting
+from relatum.bench.series import Samples, Scale, Series, Setting
+from relatum.bench.undisturbed import undisturbed
 
 PARTITIONS: Final = 16
 """Clients are spread over so many: a store that locks a partition's tip until the disk has it gets its chance."""
 RECORDS: Final = 256
 OURS: Final = "relatum"
-SECONDS: Final = {"small": 0.25, "full": 1.5}
+SECONDS: Final[dict[Scale, float]] = {"tiny": 0.05, "small": 0.25, "full": 1.5}
 """Of one measurement."""
 TWO_HOP_SECONDS: Final = 0.1
 
@@ -97,8 +98,9 @@ def _all_started(setting: Setting) -> Iterator[tuple[Seed, dict[str, Peer]]]:
 
 def _start(stack: ExitStack, store: Peer, directory: Path) -> None:
     directory.mkdir(mode=0o755)
-    store.start(directory)
-    stack.callback(store.stop)
+    with undisturbed():
+        store.start(directory)
+        stack.callback(store.stop)
 
 
 def _grow_the_tree(key: str, store: Peer, seed: Seed) -> None:

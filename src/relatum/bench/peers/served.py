@@ -17,9 +17,9 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 import uvicorn
@@ -33,6 +33,7 @@ from relatum.bench.peers.committer import Committer, committed
 from relatum.bench.peers.peer import Client, Peer
 from relatum.bench.peers.product import answered, submission
 from relatum.bench.peers.seed import Seed
+from relatum.bench.undisturbed import undisturbed
 from relatum.http.server import THREAD_SWITCH_SECONDS
 from relatum.ledger import Ledger
 
@@ -43,16 +44,23 @@ BACKLOG: Final = 1_024
 Commit = Callable[[bytes], Awaitable[bytes]]
 
 
+class Behind(NamedTuple):
+    """What is behind the route: how it commits, and what it does for as long as the event loop serves."""
+
+    commit: Commit
+    in_turns_with: Callable[[asyncio.AbstractEventLoop], AbstractContextManager[None]] = lambda _: nullcontext()
+
+
 def main() -> None:
     """Serves until told to stop; then lets go of the store in order."""
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit())
     store, form, directory, seed_file = sys.argv[1:]
     seed = msgspec.msgpack.decode(Path(seed_file).read_bytes(), type=Seed)
-    with _committing(store, form, Path(directory), seed) as commit:
-        _serve(commit)
+    with _behind(store, form, Path(directory), seed) as behind:
+        _serve(behind)
 
 
-def _committing(store: str, form: str, directory: Path, seed: Seed) -> AbstractContextManager[Commit]:
+def _behind(store: str, form: str, directory: Path, seed: Seed) -> AbstractContextManager[Behind]:
     if store == "relatum":
         return _ledger(directory, seed)
     peer = available().peers[store]()
@@ -60,28 +68,27 @@ def _committing(store: str, form: str, directory: Path, seed: Seed) -> AbstractC
 
 
 @contextmanager
-def _ledger(directory: Path, seed: Seed) -> Iterator[Commit]:
+def _ledger(directory: Path, seed: Seed) -> Iterator[Behind]:
     with Ledger.open(directory) as ledger:
 
         async def commit(body: bytes) -> bytes:
             [outcome] = await ledger.submit_async([submission(ledger, seed, body)])
             return answered(outcome)
 
-        yield commit
+        yield Behind(commit, ledger.in_turns_with)  # as `relatum serve` does
 
 
 Form = Callable[[Peer], AbstractContextManager[Commit]]
 
 
 @contextmanager
-def _peer(peer: Peer, form: Form, directory: Path, seed: Seed) -> Iterator[Commit]:
-    peer.start(directory)
-    try:
+def _peer(peer: Peer, form: Form, directory: Path, seed: Seed) -> Iterator[Behind]:
+    with ExitStack() as stack:
+        with undisturbed():
+            peer.start(directory)
+            stack.callback(peer.stop)
         peer.load(seed)
-        with form(peer) as commit:
-            yield commit
-    finally:
-        peer.stop()
+        yield Behind(stack.enter_context(form(peer)))
 
 
 @contextmanager
@@ -126,11 +133,11 @@ def _committer(peer: Peer) -> Iterator[Commit]:
         committer.stop()
 
 
-def _serve(commit: Commit) -> None:
+def _serve(behind: Behind) -> None:
     """As the product's server is set up, as far as that concerns speed."""
 
     async def respond(request: Request) -> Response:
-        answer = await commit(await request.body())
+        answer = await behind.commit(await request.body())
         return Response(answer, 409 if answer.startswith(b'{"error"') else 200, media_type="application/json")
 
     listener = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
@@ -153,8 +160,13 @@ def _serve(commit: Commit) -> None:
     host, port = listener.getsockname()
     sys.stdout.write(f"peer listening on http://{host}:{port}\n")  # what connects from now on waits in the backlog
     sys.stdout.flush()
+
+    async def serve() -> None:
+        with behind.in_turns_with(asyncio.get_running_loop()):
+            await uvicorn.Server(config).serve(sockets=[listener])
+
     with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
-        runner.run(uvicorn.Server(config).serve(sockets=[listener]))
+        runner.run(serve())
 
 
 if __name__ == "__main__":

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import FrameType
 from typing import TYPE_CHECKING
 
 import click
@@ -15,6 +13,7 @@ import click
 from relatum.cli.bootstrap import make_administrator
 from relatum.cli.exits import told_in_one_line
 from relatum.cli.quickstart import screen
+from relatum.cli.stopping import stoppable
 
 if TYPE_CHECKING:
     from relatum.cli.quickstart.child import Server
@@ -42,7 +41,7 @@ def quickstart(directory: Path | None, once: bool, port: int) -> None:
         relatum quickstart --once
         relatum quickstart ./quickstart-store --port 7474
     """
-    with told_in_one_line(), _stoppable(), _store(directory) as store:
+    with told_in_one_line(), stoppable(), _store(directory) as store:
         _run(store, port, once=once)
         if directory is not None:
             screen.say(f"The store stays in {directory}; serve it again with: relatum serve {directory}")
@@ -99,18 +98,3 @@ def _store(directory: Path | None) -> Iterator[Path]:
         )
     else:
         yield directory
-
-
-@contextmanager
-def _stoppable() -> Iterator[None]:
-    """Lets a termination or a closed terminal end the tour as Ctrl-C does, so that the server is stopped."""
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -69,7 +69,7 @@ def paging(stream: Stream, answer: Callable[..., Struct]) -> Handler[ChangesBody
 
     def read(call: Call[ChangesBody]) -> _Read | Refusal:
         query, scope = call.body.query, call.body.scope
-        with call.ledger.distrusting(), call.ledger.view() as view:
+        with call.ledger.view() as view:
             refused = refusal_now(view, call.credential, scope, "memory_read")
             found = refused or changes.page(reader_of(call, view), stream, query, query.limit)
         if isinstance(found, Refusal):

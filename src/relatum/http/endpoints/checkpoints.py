@@ -67,8 +67,7 @@ def read(stream: Stream) -> Reading[ConsumerBody]:
     """What `checkpoints/read` answers."""
 
     def answer(call: Call[ConsumerBody], view: LedgerView) -> CheckpointReadAnswer | Refusal:
-        with call.ledger.distrusting():
-            found = checkpoints.read(reader_of(call, view), stream, _subject_id(call), call.body.consumer_id)
+        found = checkpoints.read(reader_of(call, view), stream, _subject_id(call), call.body.consumer_id)
         if isinstance(found, Refusal):
             return found
         return CheckpointReadAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, checkpoint=found)
@@ -94,8 +93,7 @@ def diagnose(stream: Stream) -> Reading[DiagnoseBody]:
 
     def answer(call: Call[DiagnoseBody], view: LedgerView) -> DiagnoseAnswer | Refusal:
         body = call.body
-        with call.ledger.distrusting():
-            found = diagnosis.diagnose(reader_of(call, view), stream, _subject_id(call), body.consumer_id, body.witness)
+        found = diagnosis.diagnose(reader_of(call, view), stream, _subject_id(call), body.consumer_id, body.witness)
         if isinstance(found, Refusal):
             return found
         return DiagnoseAnswer(contract_version=CONTRACT_VERSION, scope=body.scope, diagnostics=found)
