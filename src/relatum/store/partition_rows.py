@@ -47,9 +47,11 @@ class PartitionRows:
         return self.head().counted == self.recounted()
 
     def recounted(self) -> Tally:
-        """The tally of what is there. Checksums don't matter, since what was altered makes it another one."""
+        """The tally of what is there. Raises StorageInconsistency where a row does not match its checksum."""
         found = (
-            (key, rows.body_of(row)) for start, stop in self.keys.counted for key, row in self.reader.scan(start, stop)
+            (key, rows.unseal(key, row))
+            for start, stop in self.keys.counted
+            for key, row in self.reader.scan(start, stop)
         )
         return tally_of(found)
 
