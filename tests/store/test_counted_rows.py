@@ -151,3 +151,12 @@ def test_a_partition_whose_rows_can_not_be_read_is_not_counted_again() -> None:
     for message in ("damaged bytes", "not those that are there"):
         with pytest.raises(StorageInconsistency, match=message):
             recounts.require(b"unreadable", unreadable)
+
+
+def test_a_row_without_a_body_whose_checksum_is_wrong_is_noticed_by_who_looks_for_another(judged: Rows) -> None:
+    key = of_table(judged, Table.PINNED)[0]
+    torn = {**judged, key: judged[key][:-1] + bytes([judged[key][-1] ^ 1])}
+    checked = PartitionReader(MemoryStore(torn), PARTITION, Recounts())
+    with pytest.raises(StorageInconsistency, match="checksum"):
+        list(checked.all_facts())
+    assert list(reader(torn).all_facts())
