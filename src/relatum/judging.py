@@ -175,14 +175,17 @@ class Judging:
         return sum(map(self._sweep, self._due()))
 
     def _due(self) -> list[Partition]:
-        """The partitions that have something to sweep."""
+        """The partitions that have something to sweep, as far as a glimpse tells: what is swept, the writer decides."""
         with self._view() as view:
             before = view.now_millis - self.ages.deadline_millis
-            return [
-                partition
-                for partition in view.partitions()
-                if next(view.partition(partition).pending_since(before), None) is not None
-            ]
+            return [partition for partition in view.partitions() if self._has_pending(view.glimpse(partition), before)]
+
+    def _has_pending(self, partition: PartitionReader, before_millis: int) -> bool:
+        try:
+            return next(partition.pending_since(before_millis), None) is not None
+        except StorageInconsistency as failure:
+            self._log.failure("a partition can't be swept", failure)
+            return False
 
     def _sweep(self, partition: Partition) -> int:
         key = f"timer/{uuid7(self._clock.millis(), self._entropy.draw(10))}"

@@ -37,6 +37,7 @@ from relatum.judging import DEFAULT_AGES, Ages, Judging, Outside
 from relatum.search.index import FILE_NAME as INDEX_NAME
 from relatum.search.index import SearchIndex
 from relatum.store.database import Database
+from relatum.store.recounts import CountedOnly
 from relatum.store.remembered import CredentialMemory
 from relatum.store.replay import look_up_checkpoint
 from relatum.store.upkeep import Image, Upkeep
@@ -169,8 +170,11 @@ class Ledger(CompanyCommands):
 
     # Reading
 
-    def view(self) -> LedgerView:
+    def view(self, *, counting: bool = True) -> LedgerView:
         """One cut and one clock value. Everything a request reads comes from one view; close it, or use `with`.
+
+        Without `counting` a read raises Uncounted where all of a partition's judgments would have to be read first,
+        which is so once in a process.
 
         A journal that is found broken within `with` is closed to further commands of its stream, until a restart: the
         writer by itself notices only what is wrong with the tip of a journal.
@@ -181,7 +185,7 @@ class Ledger(CompanyCommands):
             self.clock.millis(),
             database.store_key,
             self._remembered,
-            database.recounts,
+            database.recounts if counting else CountedOnly(database.recounts),
             self._committer.distrust,
         )
 

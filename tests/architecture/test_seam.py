@@ -80,6 +80,7 @@ HANDED_ON: Final = frozenset(
 
 MODULES: Final = {
     "relatum.store.partition": "the type of what reads are given: a partition of a view",
+    "relatum.store.recounts": "the sign that a read has to count rows first, and belongs in a thread",
     "relatum.store.view": "the type of a view",
     "relatum.writer.submission": "the type of a command that is ready to be submitted",
 }

@@ -97,6 +97,17 @@ def test_brief_commands_are_decided_in_the_thread_of_the_loop_and_others_in_the_
     assert_rebuilds(ledger)
 
 
+def test_the_first_command_of_a_partition_that_nobody_has_counted_is_the_writers(
+    ledger: Ledger, desk: Desk, threads: list[tuple[str, int]]
+) -> None:
+    async def scenario() -> None:
+        assert [1, 2, 3] == sequences(await ledger.submit_async(creations(desk, 3)))
+        here = get_ident()
+        assert [False, True, True] == [thread == here for _, thread in threads]
+
+    in_turns(ledger, scenario)
+
+
 def test_what_comes_to_the_loop_at_once_is_one_group(ledger: Ledger, desk: Desk) -> None:
     async def scenario() -> None:
         waiting = [asyncio.create_task(ledger.submit_async([one])) for one in creations(desk)]
@@ -198,6 +209,8 @@ def test_a_store_that_cannot_be_read_in_a_turn_poisons_the_writer(
 def test_an_interrupt_in_a_turn_is_the_loops_and_poisons_the_writer(
     ledger: Ledger, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    desk.create()  # which has the partition counted, so that the next one is brief
+
     def interrupted(group: Group, submission: Submission) -> Outcome:
         raise KeyboardInterrupt
 

@@ -8,7 +8,7 @@ import pytest
 
 from relatum.clock import ManualClock
 from relatum.core import digests
-from relatum.core.tally import NOTHING, tally_of
+from relatum.core.tally import NOTHING, Tally, tally_of
 from relatum.errors import StorageInconsistency
 from relatum.ledger import Ledger
 from relatum.store import rows
@@ -17,8 +17,9 @@ from relatum.store.keys import COUNTED, PREFIX_BYTES, Table
 from relatum.store.memory import MemoryStore
 from relatum.store.partition import PartitionReader
 from relatum.store.projection import Staging
-from relatum.store.recounts import Recounts
+from relatum.store.recounts import Recounts, Uncounted
 from relatum.verify.directory import verify_rows
+from relatum.writer.group import Group
 from tests.graphs.counted import Counted
 from tests.integrity import judged_scene
 from tests.integrity.judged_probes import Fresh
@@ -118,39 +119,80 @@ def test_commands_that_need_no_such_row_are_carried_out_and_what_is_missing_is_m
     assert {"standing"} == {finding.family for finding in verify_rows(MemoryStore(left)).findings}
 
 
+ONE = NOTHING.moved(b"key", None, b"body")
+
+
 class _Counts:
-    """How often somebody counted."""
+    """What is there, and how often somebody counted it."""
 
-    def __init__(self, *, sound: bool) -> None:
+    def __init__(self, found: Tally) -> None:
         self.times = 0
-        self._sound = sound
+        self._found = found
 
-    def __call__(self) -> bool:
+    def __call__(self) -> Tally:
         self.times += 1
-        return self._sound
+        return self._found
+
+
+def told() -> Tally:
+    return ONE
 
 
 def test_a_partition_is_counted_once_while_it_is_remembered() -> None:
-    recounts, sound, unsound = Recounts(remembered_max=2), _Counts(sound=True), _Counts(sound=False)
+    recounts, sound, unsound = Recounts(remembered_max=2), _Counts(ONE), _Counts(NOTHING)
     for _ in range(3):
-        recounts.require(b"sound", sound)
+        recounts.require(b"sound", told, sound)
         with pytest.raises(StorageInconsistency):
-            recounts.require(b"unsound", unsound)
+            recounts.require(b"unsound", told, unsound)
     assert (1, 1) == (sound.times, unsound.times)
-    recounts.require(b"another", _Counts(sound=True))
-    recounts.require(b"sound", sound)
+    recounts.require(b"another", told, _Counts(ONE))
+    recounts.require(b"sound", told, sound)
     assert 2 == sound.times
+
+
+def damaged_bytes() -> Tally:
+    raise StorageInconsistency("damaged bytes")
 
 
 def test_a_partition_whose_rows_can_not_be_read_is_not_counted_again() -> None:
     recounts = Recounts()
-
-    def unreadable() -> bool:
-        raise StorageInconsistency("damaged bytes")
-
     for message in ("damaged bytes", "not those that are there"):
         with pytest.raises(StorageInconsistency, match=message):
-            recounts.require(b"unreadable", unreadable)
+            recounts.require(b"unreadable", told, damaged_bytes)
+
+
+def test_a_head_that_can_not_be_read_says_nothing_about_the_rows() -> None:
+    recounts, sound = Recounts(), _Counts(ONE)
+    with pytest.raises(StorageInconsistency, match="damaged bytes"):
+        recounts.require(b"prefix", damaged_bytes, sound)
+    assert not recounts.knows(b"prefix")
+    recounts.require(b"prefix", told, sound)
+
+
+def test_who_may_not_wait_counts_nothing_and_is_told_so(judged: Rows) -> None:
+    key = of_table(judged, Table.STANDING)[0]
+    record_id = rows.unpack_uuid(key[-16:])
+    with ledger_on(judged, ManualClock(START_MILLIS), Counted(start=1_000_000)) as ledger:
+        with ledger.view(counting=False) as view, pytest.raises(Uncounted):
+            view.partition(PARTITION).standing(record_id)
+        with ledger.view() as view:
+            counted = view.partition(PARTITION).standing(record_id)
+        with ledger.view(counting=False) as view:
+            assert counted == view.partition(PARTITION).standing(record_id)
+
+
+def test_a_partition_is_counted_by_the_writer_before_its_commands_are_brief(judged: Rows) -> None:
+    group = Group(MemoryStore(judged), Counted(start=1_000_000), START_MILLIS, recounts=Recounts())
+    assert not group.has_counted(PARTITION)
+    group.count(PARTITION)
+    assert group.has_counted(PARTITION)
+
+
+def test_the_writer_counts_a_partition_that_lacks_a_row_and_goes_on(judged: Rows) -> None:
+    left = without(judged, of_table(judged, Table.STANDING)[0])
+    group = Group(MemoryStore(left), Counted(start=1_000_000), START_MILLIS, recounts=Recounts())
+    group.count(PARTITION)
+    assert group.has_counted(PARTITION)
 
 
 def test_a_row_without_a_body_whose_checksum_is_wrong_is_noticed_by_who_looks_for_another(judged: Rows) -> None:

@@ -20,7 +20,7 @@ from relatum.backup.archive import MEDIA_TYPE, packed
 from relatum.backup.paths import COMPACT_PATH, IMAGE_PATH
 from relatum.core import digests
 from relatum.core.wire import Closed
-from relatum.errors import StorageFailure
+from relatum.errors import Failure
 from relatum.http import errors
 from relatum.http.departure import cut, end_on_departure
 from relatum.http.headers import bearer_token
@@ -114,7 +114,7 @@ class Operating:
         self._at_work = True
         try:
             return await work(scope, receive, send)
-        except StorageFailure as failure:
+        except Failure as failure:
             self._services.log.failure("an operator's request met a failure", failure)
             return errors.refused(errors.told(failure))
         except Exception as error:  # noqa: BLE001 - as for every other route

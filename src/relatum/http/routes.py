@@ -18,6 +18,7 @@ from relatum.errors import Code, Refusal
 from relatum.http.responses import Response, encoded
 from relatum.http.services import BodyT, Call, Services
 from relatum.limits import BODY_BYTES_MAX
+from relatum.store.recounts import Uncounted
 from relatum.store.view import LedgerView
 
 PATH_ID: Final = "id"
@@ -94,11 +95,17 @@ def needing_by_operation(
 
 
 def reading(read: Reading[BodyT]) -> Handler[BodyT]:
-    """A read of a few rows: on the event loop, over one view."""
+    """A read of a few rows: on the event loop, over one view; in a thread where rows have to be counted before."""
+
+    def work(call: Call[BodyT], *, counting: bool) -> Struct | Refusal:
+        with call.ledger.view(counting=counting) as view:
+            return read(call, view)
 
     async def handle(call: Call[BodyT]) -> Struct | Refusal:
-        with call.ledger.view() as view:
-            return read(call, view)
+        try:
+            return work(call, counting=False)
+        except Uncounted:
+            return await call.services.in_thread(lambda: work(call, counting=True))
 
     return handle
 

@@ -18,7 +18,7 @@ from typing import Final, TypeVar
 from relatum import sealed
 from relatum.core.decide.saves import Detected
 from relatum.core.outlines import Surroundings
-from relatum.errors import SearchUnavailable
+from relatum.errors import SearchUnavailable, StorageInconsistency
 from relatum.search import scoring
 from relatum.search.keeping import Keeper
 from relatum.search.scoring import Found
@@ -75,12 +75,17 @@ class SearchIndex:
     def purge(self, partitions: Sequence[PartitionReader]) -> bool:
         """Purges from the file what was erased in some partitions; whether that was possible.
 
-        Those that it knows are brought up to their tips first: what it lags behind by may be a deletion.
+        Those that it knows are brought up to their tips first: what it lags behind by may be a deletion. Where that
+        can't be, nothing of the partition is kept.
         """
 
         def purged(keeper: Keeper) -> bool:
             for partition in filter(keeper.knows, partitions):
-                keeper.caught_up(partition)
+                try:
+                    keeper.caught_up(partition)
+                except StorageInconsistency as failure:
+                    self._log.failure("a damaged partition is purged from the search index", failure)
+                    keeper.forget(partition)
             keeper.tables.purge()
             return self._path is None or keeper.tables.path == self._path
 

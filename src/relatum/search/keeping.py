@@ -35,6 +35,20 @@ class Keeper:
         """Whether anything of a partition was ever indexed."""
         return self.tables.partition(bytes.fromhex(partition.workspace_id)) is not None
 
+    def forget(self, partition: PartitionReader) -> None:
+        """Removes whatever is indexed of a partition; it is indexed anew when somebody asks."""
+        workspace = bytes.fromhex(partition.workspace_id)
+        known = self.tables.partition(workspace)
+        if known is not None:
+            self.tables.begin()
+            try:
+                self.tables.drop_partition(known[0])
+                self.tables.commit()
+            except BaseException:
+                self.tables.rollback()
+                raise
+        self._followed.discard(workspace)
+
     def caught_up(self, partition: PartitionReader) -> int | None:
         """The number of a partition, indexed up to its tip; None where its record stream is not active yet."""
         tip = partition.head().streams.get(RECORDS)

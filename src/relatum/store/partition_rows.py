@@ -12,7 +12,7 @@ from relatum.errors import StorageInconsistency
 from relatum.store import rows
 from relatum.store.keys import PartitionKeys
 from relatum.store.kv import Reader
-from relatum.store.recounts import Recounts
+from relatum.store.recounts import Counting
 
 
 class PartitionRows:
@@ -21,7 +21,7 @@ class PartitionRows:
     Without `recounts` what the head counts is taken as it is found: for verification and rebuilds, which compare it.
     """
 
-    def __init__(self, reader: Reader, partition: Partition, recounts: Recounts | None = None) -> None:
+    def __init__(self, reader: Reader, partition: Partition, recounts: Counting | None = None) -> None:
         self.reader = reader
         self.partition = partition
         self._recounts = recounts
@@ -40,11 +40,8 @@ class PartitionRows:
     def require_counted(self) -> None:
         """Raises StorageInconsistency where the rows that the head counts are not those that are there."""
         if self._recounts is not None:
-            self._recounts.require(self.keys.prefix, self._is_counted)
+            self._recounts.require(self.keys.prefix, lambda: self.head().counted, self.recounted)
             self._recounts = None
-
-    def _is_counted(self) -> bool:
-        return self.head().counted == self.recounted()
 
     def recounted(self) -> Tally:
         """The tally of what is there. Raises StorageInconsistency where a row does not match its checksum."""

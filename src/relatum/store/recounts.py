@@ -12,12 +12,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Lock
-from typing import Final
+from typing import Final, Protocol
 
+from relatum.core.tally import Tally
 from relatum.errors import StorageInconsistency
 
 REMEMBERED_MAX: Final = 100_000
 """Partitions; some 150 bytes each. One that is forgotten is counted again."""
+
+
+class Uncounted(Exception):
+    """A partition's rows would have to be counted, by somebody who may not wait for that."""
+
+
+class Counting(Protocol):
+    """Sees to it that a partition's rows are those that its head counts."""
+
+    def require(self, prefix: bytes, told: Callable[[], Tally], found: Callable[[], Tally]) -> None:
+        """Raises StorageInconsistency unless the rows `found` are those that its head has `told` of."""
+        ...
 
 
 class Recounts:
@@ -28,21 +41,22 @@ class Recounts:
         self._sound: dict[bytes, bool] = {}
         self._lock = Lock()
 
-    def require(self, prefix: bytes, is_counted: Callable[[], bool]) -> None:
-        """Raises StorageInconsistency unless the rows of a partition are those that its head counts.
+    def knows(self, prefix: bytes) -> bool:
+        """Whether a partition was counted, whatever came of it: asking for it takes no time."""
+        return prefix in self._sound
 
-        `is_counted` counts them, where that is not known yet; two threads that come at once both count.
-        """
+    def require(self, prefix: bytes, told: Callable[[], Tally], found: Callable[[], Tally]) -> None:
+        """See `Counting`. Counts where that is not known yet; two threads that come at once both count."""
         sound = self._sound.get(prefix)
         if sound is None:
-            sound = self._counted(prefix, is_counted)
+            sound = self._counted(prefix, told(), found)
         if not sound:
             raise StorageInconsistency("the rows that the head of a partition counts are not those that are there")
 
-    def _counted(self, prefix: bytes, is_counted: Callable[[], bool]) -> bool:
+    def _counted(self, prefix: bytes, told: Tally, found: Callable[[], Tally]) -> bool:
         sound = False
         try:
-            sound = is_counted()
+            sound = found() == told
         except StorageInconsistency:
             self._remember(prefix, sound=False)
             raise
@@ -54,3 +68,16 @@ class Recounts:
             while len(self._sound) >= self._remembered_max:
                 del self._sound[next(iter(self._sound))]
             self._sound[prefix] = sound
+
+
+class CountedOnly:
+    """`Recounts` for whoever may not wait, such as an event loop: raises Uncounted where something is to be counted."""
+
+    def __init__(self, recounts: Recounts) -> None:
+        self._recounts = recounts
+
+    def require(self, prefix: bytes, told: Callable[[], Tally], found: Callable[[], Tally]) -> None:
+        """See `Counting`. Raises Uncounted besides."""
+        if not self._recounts.knows(prefix):
+            raise Uncounted
+        self._recounts.require(prefix, told, found)

@@ -13,7 +13,7 @@ from relatum.store import keys, rows
 from relatum.store.keys import beyond
 from relatum.store.kv import Reader, View
 from relatum.store.partition import PartitionReader
-from relatum.store.recounts import Recounts
+from relatum.store.recounts import Counting, Recounts
 from relatum.store.remembered import CredentialMemory
 
 
@@ -42,7 +42,7 @@ class LedgerView:
         now_millis: int,
         store_key: bytes,
         remembered: CredentialMemory | None = None,
-        recounts: Recounts | None = None,
+        recounts: Counting | None = None,
         report: Callable[[JournalBroken], None] | None = None,
     ) -> None:
         self._view = view
@@ -79,6 +79,10 @@ class LedgerView:
     def partition(self, partition: Partition) -> PartitionReader:
         """One partition of this cut."""
         return PartitionReader(self._view, partition, self._recounts)
+
+    def glimpse(self, partition: Partition) -> PartitionReader:
+        """The same for a look upon which nothing is answered or decided: what its head counts is believed."""
+        return PartitionReader(self._view, partition)
 
     def company_exists(self, company_id: str) -> bool:
         """Whether a company was ever bootstrapped."""

@@ -42,15 +42,21 @@ class Deciding:
         yield from self.brief_ones()
 
     def brief_ones(self) -> Steps:
-        """Decides commands up to the first that is not brief."""
-        while self._left and is_brief(self._left[0][1]):
+        """Decides commands up to the first that is not brief, or whose partition nobody has counted yet."""
+        while self._left and self._is_brief(self._left[0][1]):
             self._decide_next()
             yield
+
+    def _is_brief(self, submission: Submission) -> bool:
+        return is_brief(submission) and self.group.has_counted(submission.partition)
 
     def other_one(self) -> bool:
         """Decides the next command, whatever it takes; whether there was one."""
         if not self._left:
             return False
+        partition = self._left[0][1].partition
+        if not self.group.has_counted(partition):
+            self.group.count(partition)  # from now on its commands can be brief
         self._decide_next()
         return True
 

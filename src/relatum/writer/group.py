@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from typing import assert_never
 
 from relatum.core import digests
@@ -18,7 +19,15 @@ from relatum.core.ids import Author, Partition
 from relatum.core.receipts import Family, Receipt
 from relatum.core.streams import RECORDS, RELATIONS, Stream
 from relatum.entropy import Entropy
-from relatum.errors import Failure, JournalBroken, ProgramFailure, Refusal, StorageFailure, stale
+from relatum.errors import (
+    Failure,
+    JournalBroken,
+    ProgramFailure,
+    Refusal,
+    StorageFailure,
+    StorageInconsistency,
+    stale,
+)
 from relatum.store import replay, rows
 from relatum.store.bodies import Bodies
 from relatum.store.kv import Reader
@@ -105,6 +114,15 @@ class Group:
             return failed
         self.staged.keep()
         return outcome
+
+    def has_counted(self, partition: Partition) -> bool:
+        """Whether no command of a partition has to wait until what its head counts is counted."""
+        return self._recounts.knows(self._staging(partition).keys.prefix)
+
+    def count(self, partition: Partition) -> None:
+        """Counts it. Whoever needs these rows is told what is wrong with them. Raises StorageFailure like `decide`."""
+        with suppress(StorageInconsistency):
+            self._staging(partition).require_counted()
 
     def _staging(self, partition: Partition) -> Staging:
         staging = self._partitions.get(partition)

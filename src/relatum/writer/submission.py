@@ -126,7 +126,7 @@ _BRIEF: Final = (AssertRelation, ReviewRelation, CreateRecord, DeriveRecord, Rev
 
 
 def is_brief(submission: Submission) -> bool:
-    """Whether deciding it takes a few reads, however much its partition holds."""
+    """Whether deciding it takes a few reads, however much its partition holds, once that is counted."""
     return isinstance(submission, RecordSubmission | RelationSubmission) and isinstance(submission.operation, _BRIEF)
 
 

@@ -19,7 +19,7 @@ from relatum.store.journal import Journal
 from relatum.store.keys import COUNTED, PREFIX_BYTES, Table, beyond
 from relatum.store.overlay import Packable, packed
 from relatum.store.partition import Direction, PartitionReader
-from relatum.store.recounts import Recounts
+from relatum.store.recounts import Counting
 
 
 class Staging(PartitionReader):
@@ -31,7 +31,7 @@ class Staging(PartitionReader):
     the rows; so a row that is missing is missed for ever, whatever is written.
     """
 
-    def __init__(self, overlay: Bodies, partition: Partition, recounts: Recounts | None = None) -> None:
+    def __init__(self, overlay: Bodies, partition: Partition, recounts: Counting | None = None) -> None:
         super().__init__(overlay, partition, recounts)
         self._overlay = overlay
         self._fresh = overlay.fresh
