@@ -153,17 +153,18 @@ def test_a_process_that_ends_while_it_folds_leaves_a_file_that_can_be_read(scene
 
 
 def test_a_file_found_without_a_seal_is_sealed_before_it_is_used(scene: Scene, tmp_path: Path) -> None:
-    used, killed = tmp_path / "used", tmp_path / "killed"
+    used, killed, tried = tmp_path / "used", tmp_path / "killed", tmp_path / "tried"
     copytree(scene.killed, used)
     unseal(used / FILE_NAME)
     with closing(DerivedEdges(used / FILE_NAME)) as mined:
         mined.count(HERE)
         copytree(used, killed)
-    assert scene.answers == asked(killed)
-    for damaged in decayed((used / FILE_NAME).read_bytes(), FILE_NAME, PLACES // 6):
-        put_back(used, killed)
-        (killed / FILE_NAME).write_bytes(damaged)
-        assert asked(killed) is None
+    copytree(killed, tried)
+    assert scene.answers == asked(tried)
+    for damaged in decayed((killed / FILE_NAME).read_bytes(), FILE_NAME, PLACES // 6):
+        put_back(killed, tried)
+        (tried / FILE_NAME).write_bytes(damaged)
+        assert asked(tried) is None
 
 
 USED = """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import resource
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -17,7 +18,7 @@ from relatum import sealed
 from relatum.core.promotions import MiningRun
 from relatum.derived.edges import FILE_NAME, DerivedEdges
 from relatum.errors import MinedEdgesUnavailable
-from tests.views.test_mined_damage_at_rest import HERE, RECORDS, edges, told_by_seal
+from tests.views.test_mined_damage_at_rest import HERE, RECORDS, edges, told_by_seal, unseal
 
 T = TypeVar("T")
 WRITES = 3
@@ -113,6 +114,23 @@ def test_a_seal_that_fails_at_the_end_costs_nothing(
     assert (before == path.read_bytes()) == (0 in turns), "folded before its seal was broken"
     with closing(DerivedEdges(path)) as again:
         assert expected(2) == answers(again)
+
+
+def test_a_file_without_a_seal_is_not_folded_before_the_disk_has_that(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed = path.parent.with_name("killed")
+    with closing(DerivedEdges(path)) as mined:
+        mine(mined, 2)
+        copytree(path.parent, killed)
+    unseal(killed / FILE_NAME)
+    before = (killed / FILE_NAME).read_bytes()
+    with closing(DerivedEdges(killed / FILE_NAME)) as mined:
+        with monkeypatch.context() as faulty:
+            faulty.setattr(os, "fdatasync", failing(os.fdatasync, range(1_000)))
+            refused(mined, 2)
+        assert before == (killed / FILE_NAME).read_bytes()
+        assert expected(2) == answers(mined)
 
 
 def test_no_descriptor_is_needed_to_let_go_of_a_file(path: Path) -> None:
@@ -214,11 +232,18 @@ def test_a_file_of_another_version_is_not_read_through_on_every_request(path: Pa
     assert [path] == digests
 
 
+def unable(_: Path) -> None:
+    raise sqlite3.OperationalError("unable to open database file")
+
+
 def test_what_the_system_refuses_for_now_is_not_remembered(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(DerivedEdges(path)) as mined:
         with no_descriptors():
             refused(mined, 2)
         with monkeypatch.context() as faulty:
             faulty.setattr(os, "pread", failing(os.pread, range(2)))
+            refused(mined, 2)
+        with monkeypatch.context() as faulty:
+            faulty.setattr(sealed, "_guard", unable)
             refused(mined, 2)
         assert expected(1) == answers(mined)
