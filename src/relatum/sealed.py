@@ -99,9 +99,8 @@ class SealedDatabase:
 
     def _connect(self) -> None:
         let_go: Callable[[], None]
-        with (
-            ExitStack() as opened
-        ):  # closed in the opposite order after an error: the guard is last, so nothing is folded
+        # After an error closed in the opposite order: the guard outlives the connection, so nothing is folded.
+        with ExitStack() as opened:
             if self._path is None:
                 self.connection = opened.enter_context(closing(_connection(":memory:")))
                 let_go = self.connection.close
