@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from shutil import copytree
@@ -118,6 +120,26 @@ def test_a_file_that_is_gone_costs_no_answer(end: str, scene: Scene, tmp_path: P
         put_back(kept, tmp_path)
         (tmp_path / (FILE_NAME + end)).unlink(missing_ok=True)
         assert scene.answers == asked(scene, tmp_path)[0]
+
+
+@pytest.mark.parametrize("turn", [0, 1])
+def test_a_seal_that_fails_as_the_index_is_closed_does_not_have_it_made_again(
+    turn: int, scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_back(scene.killed, tmp_path)
+    turns, write = iter(range(1_000)), os.pwrite
+
+    def fails_once(descriptor: int, data: bytes, offset: int) -> int:
+        if next(turns) == turn:
+            raise OSError(errno.EIO, "the disk fails")
+        return write(descriptor, data, offset)
+
+    with monkeypatch.context() as faulty:
+        faulty.setattr(os, "pwrite", fails_once)
+        told, said = asked(scene, tmp_path)
+    assert scene.answers == told
+    assert "the search index could not be closed" in said
+    assert (scene.answers, "") == asked(scene, tmp_path)
 
 
 def test_a_save_surfaces_the_same_beside_a_damaged_index(tmp_path: Path) -> None:

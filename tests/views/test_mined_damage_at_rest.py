@@ -66,6 +66,17 @@ def asked(directory: Path) -> list[object] | None:
         mined.close()
 
 
+def told_by_seal(path: Path) -> sealed._Told:
+    with closing(sealed._Seal(path)) as seal:
+        return seal.read()
+
+
+def unseal(path: Path) -> None:
+    """Leaves a file as a process does that ends while it folds."""
+    with closing(sealed._Seal(path)) as seal:
+        seal.write(seal.read()._replace(digest=sealed._UNSEALED))
+
+
 @pytest.fixture(scope="module")
 def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
     place = tmp_path_factory.mktemp("mined")
@@ -134,12 +145,26 @@ def test_a_file_that_was_deleted_is_begun_anew(scene: Scene, tmp_path: Path) -> 
 
 def test_a_process_that_ends_while_it_folds_leaves_a_file_that_can_be_read(scene: Scene, tmp_path: Path) -> None:
     put_back(scene.killed, tmp_path)
-    seal = sealed._read(tmp_path / FILE_NAME)
-    sealed._put(tmp_path / FILE_NAME, seal._replace(digest=sealed._UNSEALED))
+    unseal(tmp_path / FILE_NAME)
     with closing(sqlite3.connect(tmp_path / FILE_NAME)) as database:
         database.execute("PRAGMA wal_checkpoint").fetchall()
     assert scene.answers == asked(tmp_path)
-    assert sealed._read(tmp_path / FILE_NAME).digest != sealed._UNSEALED, "it is sealed in the end"
+    assert told_by_seal(tmp_path / FILE_NAME).digest != sealed._UNSEALED, "it is sealed in the end"
+
+
+def test_a_file_found_without_a_seal_is_sealed_before_it_is_used(scene: Scene, tmp_path: Path) -> None:
+    used, killed, tried = tmp_path / "used", tmp_path / "killed", tmp_path / "tried"
+    copytree(scene.killed, used)
+    unseal(used / FILE_NAME)
+    with closing(DerivedEdges(used / FILE_NAME)) as mined:
+        mined.count(HERE)
+        copytree(used, killed)
+    copytree(killed, tried)
+    assert scene.answers == asked(tried)
+    for damaged in decayed((killed / FILE_NAME).read_bytes(), FILE_NAME, PLACES // 6):
+        put_back(killed, tried)
+        (tried / FILE_NAME).write_bytes(damaged)
+        assert asked(tried) is None
 
 
 USED = """
@@ -167,12 +192,12 @@ def test_a_log_is_folded_once_it_is_large(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(sealed, "FOLDED_BYTES_MIN", 50_000)
     with closing(DerivedEdges(tmp_path / FILE_NAME)) as mined:
         assert 0 == mined.count(HERE)
-        before = sealed._read(tmp_path / FILE_NAME)
+        before = told_by_seal(tmp_path / FILE_NAME)
         for number in range(5):
             mined.replace(HERE, UNFINISHED, edges(number, 200), finish=True)
         copytree(tmp_path, tmp_path.with_name("copy"))
         told = mined.all(HERE)
-    seal = sealed._read(tmp_path.with_name("copy") / FILE_NAME)
+    seal = told_by_seal(tmp_path.with_name("copy") / FILE_NAME)
     assert before.digest != seal.digest
     assert 5 == seal.changes
     with closing(DerivedEdges(tmp_path.with_name("copy") / FILE_NAME)) as killed:

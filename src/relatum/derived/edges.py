@@ -48,6 +48,9 @@ PRAGMA user_version = {VERSION};
 COMMIT;
 """  # noqa: S608 - nothing in it is given
 
+_Version = tuple[int, int, int]
+"""The inode of a file, when it was modified (in nanoseconds), and its size."""
+
 
 class DerivedEdges:
     """The mined edges of one store. Any thread may use it; one at a time does."""
@@ -61,15 +64,20 @@ class DerivedEdges:
         self._path = path
         self._using = RLock()
         self._opened: SealedDatabase | None = None
+        self._refused: _Version | None = None
         self._closed = False
 
     def close(self) -> None:
-        """Seals the file and lets go of it; what can't be sealed now is checked by SQLite alone when it is opened."""
+        """Seals the file and lets go of it; what can't be sealed now is sealed when it is next opened."""
         with self._using:
             self._closed = True
-            if self._opened is not None:
-                with suppress(sqlite3.Error, OSError):
-                    self._opened.close()
+            self._let_go()
+
+    def _let_go(self) -> None:
+        file, self._opened = self._opened, None
+        if file is not None:
+            with suppress(sqlite3.Error, OSError):
+                file.close()
 
     @property
     def _file(self) -> SealedDatabase:
@@ -77,8 +85,23 @@ class DerivedEdges:
             if self._closed:
                 raise MinedEdgesUnavailable("the mined edges are closed")
             if self._opened is None:
-                self._opened = _opened(self._path)
+                self._opened = self._open()
             return self._opened
+
+    def _open(self) -> SealedDatabase:
+        """Opens the file. One that was refused for what is in it is not read through again until it is another one."""
+        version = _version(self._path)  # taken before, so that a file put there meanwhile is not taken for this one
+        try:
+            if version is not None and version == self._refused:
+                raise sqlite3.DatabaseError("the file was refused, and has not changed since")
+            return _opened(self._path)
+        except (sqlite3.Error, OSError) as error:
+            # What the system has no room for now, or can't read now, may go well the next time.
+            if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
+                self._refused = version
+            raise MinedEdgesUnavailable(
+                f"the mined edges in {self._path} can't be read; delete the file and mine again"
+            ) from error
 
     @property
     def _database(self) -> sqlite3.Connection:
@@ -178,8 +201,33 @@ class DerivedEdges:
                         (workspace, uuid_bytes(new.source_id), new.kind, uuid_bytes(new.target_id), new.weight),
                     )
 
-    def _writing(self) -> _Transaction:
-        return _Transaction(self._file, self._using)
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """Exclusive use of the database: everything in the block happens together, or nothing of it."""
+        with self._using:
+            file = self._file
+            try:
+                file.connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield file.connection
+                except BaseException:
+                    file.connection.execute("ROLLBACK")
+                    raise
+                self._commit(file)
+            except (sqlite3.Error, OSError) as error:
+                raise MinedEdgesUnavailable("the mined edges can't be changed") from error
+
+    def _commit(self, file: SealedDatabase) -> None:
+        """After an error the file is let go of, so that whoever comes next opens it anew."""
+        execute = file.connection.execute
+        try:
+            [(number,)] = execute("UPDATE change SET number = number + 1 RETURNING number").fetchall()
+            execute("COMMIT")
+            file.tell(number)
+            file.fold_if_grown()
+        except BaseException:
+            self._let_go()
+            raise
 
     def _read(self, query: str, values: tuple[object, ...]) -> list[MinedEdge]:
         return list(_edges(self._rows(query, values)))
@@ -242,18 +290,24 @@ class DerivedEdges:
         self._database.execute("DELETE FROM staged_run WHERE number = ?", (number,))
 
 
-def _opened(path: Path | None) -> SealedDatabase:
+def _version(path: Path | None) -> _Version | None:
+    """By what a file is known to have changed; None where there is none."""
     try:
-        file = SealedDatabase(path, "synchronous = FULL")
-        try:
-            _prepare(file)
-        except BaseException:
+        found = None if path is None else path.stat()
+    except OSError:
+        return None
+    return None if found is None else (found.st_ino, found.st_mtime_ns, found.st_size)
+
+
+def _opened(path: Path | None) -> SealedDatabase:
+    """Raises sqlite3.Error and OSError; a sqlite3.DatabaseError for what is in the file."""
+    file = SealedDatabase(path, "synchronous = FULL")
+    try:
+        _prepare(file)
+    except BaseException:
+        with suppress(sqlite3.Error, OSError):  # why it is refused matters more
             file.close()
-            raise
-    except (sqlite3.Error, OSError) as error:
-        raise MinedEdgesUnavailable(
-            f"the mined edges in {path} can't be read; delete the file and mine again"
-        ) from error
+        raise
     return file
 
 
@@ -271,43 +325,6 @@ def _prepare(file: SealedDatabase) -> None:
 
 class _TooManyEdges(Exception):
     """A run is over its bound; what its page has added is taken back."""
-
-
-class _Transaction:
-    """Exclusive use of the database: everything in the block happens together, or nothing of it."""
-
-    def __init__(self, file: SealedDatabase, using: RLock) -> None:
-        self._file = file
-        self._using = using
-
-    def __enter__(self) -> sqlite3.Connection:
-        self._using.acquire()
-        try:
-            self._file.connection.execute("BEGIN IMMEDIATE")
-        except sqlite3.Error as error:
-            self._using.release()
-            raise MinedEdgesUnavailable("the mined edges can't be changed") from error
-        return self._file.connection
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        try:
-            if error is None:
-                self._commit()
-            else:
-                self._file.connection.execute("ROLLBACK")
-        except (sqlite3.Error, OSError) as failure:
-            raise MinedEdgesUnavailable("the mined edges can't be changed") from failure
-        finally:
-            self._using.release()
-        if isinstance(error, sqlite3.Error):
-            raise MinedEdgesUnavailable("the mined edges can't be changed") from error
-
-    def _commit(self) -> None:
-        execute = self._file.connection.execute
-        [(number,)] = execute("UPDATE change SET number = number + 1 RETURNING number").fetchall()
-        execute("COMMIT")
-        self._file.tell(number)
-        self._file.fold_if_grown()
 
 
 def _page_digest(run: MiningRun, edges: Sequence[MinedEdge]) -> bytes:
