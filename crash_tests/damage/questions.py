@@ -68,6 +68,11 @@ class _Asking:
         self.answered.append((question, found))
         return None if found.startswith(b"refused") else msgspec.json.decode(found)
 
+    def shows(self, question: Question) -> bool:
+        """Whether the answer is not a refusal; it is not entered."""
+        found = answer(self._ledger, self._view, question)
+        return not isinstance(found, Failed) and not found.startswith(b"refused")
+
     def ask_pages(self, first: Question, following: Callable[[Any], Question | None]) -> None:
         """A page and all that follow it."""
         question: Question | None = first
@@ -214,8 +219,10 @@ def _judged(asking: _Asking, reader: PartitionReader, partition: Partition) -> N
     needs = tuple(_counted(reader))
     record_ids = [version.meta.record_id for version in reader.records() if version.meta.state == "active"]
     for record_id in record_ids if partition == JUDGED else record_ids[:1]:
-        for ask in ("annotated", "status"):
-            asking.ask(Question(ask, partition, (record_id,), needs))
+        asking.ask(Question("status", partition, (record_id,), needs))
+        # Of a record that is not shown nothing is said, for which no row is needed.
+        shown = asking.shows(Question("record", partition, (record_id,)))
+        asking.ask(Question("annotated", partition, (record_id,), needs if shown else ()))
     for status in ("pending", "judged", "orphaned"):
         asking.ask(Question("queue", partition, (status,), needs))
     for ask in ("overview", "needs review", "validate", "health"):

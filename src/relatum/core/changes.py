@@ -8,7 +8,7 @@ from relatum.core.ids import Author, Ref
 from relatum.core.kinds import Kind
 from relatum.core.receipts import RecordAction, RelationAction
 from relatum.core.standings import StandingAction
-from relatum.core.wire import Closed, DigestHex, Millis, Sparse, Uuid
+from relatum.core.wire import Closed, DigestHex, Millis, Sparse, Uuid, check_u64, check_uuid
 
 
 class RelationChange(Closed, frozen=True, kw_only=True):
@@ -64,3 +64,8 @@ class JournalHead(Sparse, frozen=True, kw_only=True):
     journal_id: Uuid
     sequence: int
     prefix_digest: bytes
+
+    def __post_init__(self) -> None:
+        """Raises ValueError: a tip that is read must be one that can be told."""
+        check_uuid(self.journal_id)
+        check_u64(self.sequence)

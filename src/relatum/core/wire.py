@@ -56,6 +56,12 @@ def canonical_uuid(text: str) -> str:
     raise ValueError("not a UUID")
 
 
+def check_uuid(text: str) -> None:
+    """Raises ValueError for anything but 36 lower-case characters."""
+    if _CANONICAL.fullmatch(text) is None:
+        raise ValueError("not a UUID")
+
+
 def check_u64(value: int) -> None:
     """Raises ValueError outside the unsigned 64-bit range."""
     if not 0 <= value <= limits.U64_MAX:
