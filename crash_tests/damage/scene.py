@@ -38,6 +38,7 @@ from relatum.verify.report import Report
 
 BEYOND_ALL = b"\xff" * 64
 ASKED_AFTER_MILLIS = 60_000
+COPIES_MAX = 20
 
 Rows = dict[bytes, bytes]
 
@@ -91,19 +92,31 @@ class Scenery:
         """This moment, with all rows in table files, as the engine puts them there once there are enough, or not."""
         if flush:
             _engine_of(database).flush()
-        shutil.copytree(self._place / "store", self._place / "older" / str(len(self._older)))
+        _copy(self._place / "store", self._place / "older" / str(len(self._older)))
         self._older.append(_rows_of(database))
 
     def _leave(self, ledger: Ledger) -> None:
         told = self._workload.told, self._workload.clock.millis(), self._older
         (self._place / "told").write_bytes(msgspec.msgpack.encode(told))
-        shutil.copytree(self._place / "store", self._place / "whole")
+        _copy(self._place / "store", self._place / "whole")
         failpoints.arm(lambda name: os._exit(0) if name == "commit.written" else None)
         ledger.submit_all(self._workload.submissions(ledger, 3))
 
     def _opened(self, *, create: bool = False) -> AbstractContextManager[Opened]:
         clock, entropy = self._workload.clock, self._workload.entropy
         return opened(self._place / "store", clock, entropy, create=create)
+
+
+def _copy(store: Path, place: Path) -> None:
+    """A copy of a store that is open and not written to. The engine may still remove files that it needs no more."""
+    for _ in range(COPIES_MAX):
+        try:
+            shutil.copytree(store, place)
+        except shutil.Error:
+            shutil.rmtree(place)
+        else:
+            return
+    raise Violation(f"{store} keeps changing though nobody writes to it")
 
 
 def judge(place: Path) -> int:
