@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from relatum.core import digests
-from relatum.core.ids import Ref, uuid_text
+from relatum.core.ids import Ref
 from relatum.core.relations import StoredRelation
 from relatum.errors import StorageInconsistency
 from relatum.store import rows
@@ -70,9 +70,8 @@ class Neighbour(NamedTuple):
 def neighbours(partition: PartitionReader, direction: Direction, end: Ref) -> Iterator[Neighbour]:
     """The entries of one index, told apart by their own bytes: for reads that ask for kinds before relations."""
     for entry in entries(partition, direction, end):
-        body = entry.body
-        other = Ref(record_id=uuid_text(body[:16]), revision=int.from_bytes(body[16:24], "big"))
-        yield Neighbour(entry.relation_id, body[24:].decode(), other)
+        kind, other = rows.unpack_adjacency(entry.body)
+        yield Neighbour(entry.relation_id, kind, other)
 
 
 def neighbour(entry: IndexEntry, direction: Direction, end: Ref, relation: StoredRelation) -> Ref:

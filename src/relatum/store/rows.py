@@ -279,6 +279,15 @@ def pack_adjacency(kind: Kind, other: Ref) -> bytes:
     return uuid_bytes(other.record_id) + _U64.pack(other.revision) + kind.encode()
 
 
+def unpack_adjacency(body: bytes) -> tuple[str, Ref]:
+    """The kind and the other end of an entry's body."""
+    at = _UUID_BYTES + _U64.size
+    if len(body) <= at:
+        raise StorageInconsistency("an index entry is too short")
+    [revision] = _U64.unpack_from(body, _UUID_BYTES)
+    return unpack_text(body[at:]), Ref(record_id=uuid_text(body[:_UUID_BYTES]), revision=revision)
+
+
 class ReceiptPointer(NamedTuple):
     """Where a key leads: the event, and the digest of the command that was accepted under it."""
 
