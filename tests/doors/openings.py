@@ -228,6 +228,8 @@ PARTITION_DECODERS: Final[dict[Table, tuple[Decoder, ...]]] = {
     Table.RECORD: (Decoder(rows.unpack_version), Decoder(rows.RECORD.decode, VERSION_HEAD_BYTES)),
     Table.PAYLOAD: (Decoder(rows.PAYLOAD.decode),),
     Table.RELATION: (Decoder(rows.unpack_version), Decoder(rows.RELATION.decode, VERSION_HEAD_BYTES)),
+    Table.OUTGOING: (Decoder(rows.unpack_adjacency),),
+    Table.INCOMING: (Decoder(rows.unpack_adjacency),),
     Table.HEADER: (Decoder(rows.unpack_completeness),),
     Table.DEPENDENT: (Decoder(rows.unpack_u64),),
     Table.RECEIPT: (Decoder(rows.unpack_receipt),),
