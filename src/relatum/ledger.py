@@ -189,11 +189,6 @@ class Ledger(CompanyCommands):
             self._committer.distrust,
         )
 
-    @property
-    def position(self) -> object:
-        """What is published, to be compared with `==`: views of equal positions show the same rows."""
-        return self._database.position
-
     # Commands
 
     def command(

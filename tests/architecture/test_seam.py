@@ -32,8 +32,6 @@ MEMBERS: Final = {
     "change_scope_authority": "gives a credential other scopes",
     # Views
     "view": "one cut for all that a request reads; broken journals are reported through it",
-    "authenticate": "whose token it is, on a view or what is remembered of one",
-    "position": "whether a credential that is remembered may still be believed",
     # Followers
     "listen": "wakes long polls and streams",
     # Beside the store
@@ -68,7 +66,6 @@ HANDED_ON: Final = frozenset(
     {
         "ledger = ledger",  # any assignment to such a name
         "return self.services.ledger",  # as `Call.ledger`
-        "Authentication()",
         "Services()",
         "Watches()",
         "_close()",

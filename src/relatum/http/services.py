@@ -9,7 +9,6 @@ from typing import Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from relatum.core.access import Credential
 from relatum.core.ids import Partition, Scope, memory_partition
-from relatum.http.authentication import Authentication
 from relatum.http.heartbeat import Heart
 from relatum.http.pace import Pace
 from relatum.http.responses import Header
@@ -91,7 +90,6 @@ class Services:
         self.log = log
         self.pages = pages
         self.metrics = ledger.metrics
-        self.authentication = Authentication(ledger)
         self.heart = Heart(self.metrics)
         self.pace = Pace()
         self.slots = Slots(slots_max, self.metrics.slots_in_use)
