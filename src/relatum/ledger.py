@@ -282,7 +282,7 @@ class Ledger(CompanyCommands):
 
     # Change streams
 
-    def listen(self, listener: Listener) -> Callable[[], None]:
+    def follow(self, listener: Listener) -> Callable[[], None]:
         """Calls `listener` with the ids of the workspaces that a publication moved, until the result is called.
 
         It is called in the writer's thread and must return at once.

@@ -33,7 +33,7 @@ MEMBERS: Final = {
     # Views
     "view": "one cut for all that a request reads; broken journals are reported through it",
     # Followers
-    "listen": "wakes long polls and streams",
+    "follow": "wakes long polls and streams",
     # Beside the store
     "judgments.search": "asks the search index for words",
     "judgments.resembling": "asks it for what resembles a text",
@@ -45,7 +45,7 @@ MEMBERS: Final = {
     "derived.replace": "takes in a page of mined edges",
     "derived.drop": "removes the mined edges of a partition",
     # The server's own
-    "clock": "the time, never before the last commit; for the scrub, expiry and the log",
+    "clock": "the time, never before the last commit; for the scrub and the log",
     "metrics": "counted here and below, told on one page",
     "readiness": "whether commands are accepted",
     "in_turns_with": "the writer shares the event loop",
@@ -173,7 +173,7 @@ def test_each_module_of_the_store_and_the_writer_has_a_reason_and_each_reason_a_
 
 def test_the_decision_tells_of_every_door() -> None:
     assert set() == untold(set(MEMBERS), DECISION.read_text(encoding="utf-8"))
-    assert {"listen"} == untold({"view", "listen"}, "The door `view`; one must listen.")
+    assert {"follow"} == untold({"view", "follow"}, "The door `view`; one must follow.")
 
 
 @pytest.fixture
