@@ -27,7 +27,7 @@ from relatum.http.services import Call, partition_of
 from relatum.http.slots import Lease
 from relatum.http.watches import Watch
 from relatum.reads import changes
-from relatum.store.view import LedgerView
+from relatum.viewing import RequestView
 
 PAGE_DELIVERIES: Final = 64
 """Deliveries in one chunk, at most: some 60 KB."""
@@ -119,7 +119,7 @@ class Follower:
         """Seconds until there is something to say or to check though nothing moves: idleness, expiry."""
         return max(min(self._idle_at, self._expires_at) - monotonic(), 0.0)
 
-    def _refused(self, view: LedgerView) -> Refusal | None:
+    def _refused(self, view: RequestView) -> Refusal | None:
         """Why the caller may read no more; if it may, until when is noted."""
         expiry = self._call.credential.spec.expires_at_millis
         if expiry is not None:

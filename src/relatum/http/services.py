@@ -17,8 +17,8 @@ from relatum.http.watches import Watches
 from relatum.ledger import Ledger
 from relatum.limits import CONTRACT_VERSION, STREAM_IDLE_SECONDS
 from relatum.store.partition import PartitionReader
-from relatum.store.view import LedgerView
 from relatum.telemetry import Log
+from relatum.viewing import RequestView
 
 Result = TypeVar("Result")
 
@@ -154,6 +154,6 @@ def partition_of(call: Call[Scoped]) -> Partition:
     return memory_partition(credential.company_id, credential.spec.subject_id, call.body.scope)
 
 
-def reader_of(call: Call[Scoped], view: LedgerView) -> PartitionReader:
+def reader_of(call: Call[Scoped], view: RequestView) -> PartitionReader:
     """The addressed partition as `view` shows it."""
     return view.partition(partition_of(call))
