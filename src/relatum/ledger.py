@@ -218,7 +218,10 @@ class Ledger(CompanyCommands):
         return outcome
 
     def submit_all(self, submissions: Sequence[MemorySubmission]) -> list[Receipt | Refusal | Failure]:
-        """Decides commands in order as if sent one after another; a failure of one stands in its place."""
+        """Decides commands in order as if sent one after another; a failure of one stands in its place.
+
+        Where WriteBusy or WritesRefused is raised, what came before a save among them may be decided, and durable.
+        """
         outcomes: list[Receipt | Refusal | Failure] = []
         for part in in_turn(submissions):
             known, fresh = self._known(part)
