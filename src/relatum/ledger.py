@@ -56,7 +56,7 @@ from relatum.writer.submission import (
     RelationSubmission,
     Restoration,
 )
-from relatum.writer.waiting import decided, decided_async, merged, only
+from relatum.writer.waiting import decided, decided_async, merged, only, tip_of
 
 MemoryOperation = RecordOperation | RelationOperation | LinkOperation
 Readiness = Literal["ready", "poisoned", "draining"]
@@ -306,11 +306,11 @@ class Ledger(CompanyCommands):
 
     def activate(self, partition: Partition, author: Author, stream: Stream) -> JournalHead:
         """Activates a change stream, or finds it active; its tip."""
-        return _tip(decided(self._committer, [ActivationSubmission(partition, author, stream)]))
+        return tip_of(decided(self._committer, [ActivationSubmission(partition, author, stream)]))
 
     async def activate_async(self, partition: Partition, author: Author, stream: Stream) -> JournalHead:
         """`activate` for an event loop."""
-        return _tip(await decided_async(self._committer, [ActivationSubmission(partition, author, stream)]))
+        return tip_of(await decided_async(self._committer, [ActivationSubmission(partition, author, stream)]))
 
     def save_checkpoint(
         self, partition: Partition, author: Author, stream: Stream, command: CheckpointCommand
@@ -391,9 +391,3 @@ class Ledger(CompanyCommands):
         self._database.close()
         failpoints.reach("close.closed")
         self._indexing.close()
-
-
-def _tip(outcomes: list[Outcome]) -> JournalHead:
-    tip = only(outcomes, JournalHead)
-    assert isinstance(tip, JournalHead), "an activation is never refused"
-    return tip
