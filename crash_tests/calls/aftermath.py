@@ -19,6 +19,7 @@ from crash_tests.violation import Violation, require, require_same
 from relatum.cli.bootstrap import make_administrator, replace_administrator
 from relatum.errors import Failure, StoreUnavailable
 from relatum.ledger import Ledger
+from relatum.reads import credentials
 from relatum.verify.directory import verify_directory
 
 REFUSED, FAILED, UNHARMED = "refused", "failed", "unharmed"
@@ -96,5 +97,5 @@ def _administrator(directory: Path) -> str:
 
 def _require_authentic(directory: Path, secret: Any) -> None:
     with Ledger.open(directory) as ledger, ledger.view() as view:
-        found = ledger.authenticate(view, secret)
+        found = credentials.authenticate(view, secret)
     require(found is not None and found.spec.subject_id == ADMINISTRATOR, "the secret that was told does not work")

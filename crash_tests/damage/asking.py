@@ -175,7 +175,7 @@ ASKS: Final[dict[str, Callable[..., object]]] = {
     "checkpoint": lambda at, *whose: checkpoints.read(at.reader, *whose),
     "checkpoint revision": lambda at, *whose_and_number: checkpoints.revision(at.reader, *whose_and_number),
     "diagnosis": _diagnosis,
-    "caller": lambda at, secret: at.ledger.authenticate(at.view, secret),
+    "caller": lambda at, secret: credentials.authenticate(at.view, secret),
     "credentials": lambda at, limit, after: credentials.page(at.reader, limit, after),
     "company": lambda at, company_id: at.view.company_exists(company_id),
     "workspaces": lambda at, company_id, limit, after: company.workspaces(at.view, company_id, limit, after),

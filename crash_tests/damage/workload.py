@@ -30,7 +30,7 @@ from relatum.core.records import RecordInput
 from relatum.core.streams import RECORDS, RELATIONS, Stream
 from relatum.errors import Failure, Refusal
 from relatum.ledger import Ledger
-from relatum.reads import changes
+from relatum.reads import changes, credentials
 from relatum.writer.submission import MemorySubmission
 
 START_MILLIS = 1_700_000_000_000
@@ -119,7 +119,7 @@ class Workload:
     async def change_credentials(self, ledger: Ledger) -> None:
         """One is rotated, one revoked, one given other scopes; what was told of each stays as it was."""
         with ledger.view() as view:
-            admin, *others = (ledger.authenticate(view, secret) for secret in self.told.secrets)
+            admin, *others = (credentials.authenticate(view, secret) for secret in self.told.secrets)
         assert admin is not None
         members = [one for one in others if one is not None and one.company_id == COMPANY]
         rotated, revoked, moved = members[:3]

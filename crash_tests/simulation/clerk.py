@@ -20,6 +20,7 @@ from relatum.core.access import Authority, Credential, CredentialSpec
 from relatum.core.ids import Scope
 from relatum.errors import Refusal, WriteBusy, WritesRefused
 from relatum.ledger import Ledger
+from relatum.reads import credentials
 from relatum.store.view import LedgerView
 
 _PAUSE_SECONDS = 0.02
@@ -93,7 +94,7 @@ class Clerk:
     def _try_secret(self, view: LedgerView, badge: Badge) -> None:
         ledger = self._machine.ledger
         if badge.secret is not None and ledger is not None:
-            found = ledger.authenticate(view, badge.secret)
+            found = credentials.authenticate(view, badge.secret)
             expected = badge.credential if badge.credential.usable(view.now_millis) else None
             require_same("whom a secret belongs to", expected, found)
 

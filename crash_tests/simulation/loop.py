@@ -58,9 +58,21 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
         finally:
             for task in self._tasks:
                 task.cancel()
-            while self.step_now():
-                pass
-            _set_running_loop(None)
+            try:
+                self._run_out()
+            finally:
+                _set_running_loop(None)
+
+    def _run_out(self) -> None:
+        """Runs every callback that needs no time to pass, whatever one of them raises; the first of that is raised."""
+        raised: Exception | None = None
+        while self._ready:
+            try:
+                self.step()
+            except Exception as error:  # noqa: BLE001 - the others are to end, too
+                raised = raised or error
+        if raised is not None:
+            raise raised
 
     def step(self) -> bool:
         """Runs one callback; False if there is none and never will be."""

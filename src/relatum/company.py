@@ -1,20 +1,17 @@
 """The commands that administer a company: its first administrator, credentials issued, rotated, revoked, given scopes.
 
-What lives here: the part of `Ledger` that makes secrets, tells them once and knows them again. What must not: a secret
-that is kept.
+What lives here: the part of `Ledger` that makes secrets and tells them once. What must not: a secret that is kept.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Final, NamedTuple, Protocol
+from typing import NamedTuple
 
 from relatum.clock import FloorClock
-from relatum.core import digests
-from relatum.core.access import Authority, Credential, CredentialSpec, StoredCredential
+from relatum.core.access import Authority, Credential, CredentialSpec
 from relatum.core.events import CredentialAuthorityChanged, CredentialOperation, CredentialRevoked
 from relatum.core.ids import company_partition
-from relatum.core.secret import credential_id_of
 from relatum.core.text import is_identifier
 from relatum.entropy import Entropy
 from relatum.errors import Refusal, invalid, refusal
@@ -24,27 +21,12 @@ from relatum.writer.issuing import issuance, rotation
 from relatum.writer.submission import CredentialSubmission
 from relatum.writer.waiting import decided, decided_async, only
 
-_NOBODYS_VERIFIER: Final = bytes(32)
-
 
 class IssuedCredential(NamedTuple):
     """A credential with its secret, which is told once and never again."""
 
     credential: Credential
     secret: str
-
-
-class KnownCredentials(Protocol):
-    """What authentication reads: a view, or what somebody remembers of one."""
-
-    @property
-    def now_millis(self) -> int:
-        """The view's instant."""
-        ...
-
-    def credential(self, credential_id: str) -> StoredCredential | None:
-        """A credential of any company."""
-        ...
 
 
 class CompanyCommands(ABC):
@@ -57,18 +39,6 @@ class CompanyCommands(ABC):
     @abstractmethod
     def view(self) -> LedgerView:
         """What is published, at this instant."""
-
-    def authenticate(self, view: KnownCredentials, secret: str) -> Credential | None:
-        """The credential that `secret` belongs to, if it is neither revoked nor expired at the view's instant.
-
-        A secret of nobody is compared too, so that how long it takes tells nothing of who there is.
-        """
-        credential_id = credential_id_of(secret)
-        stored = None if credential_id is None else view.credential(credential_id)
-        expected = _NOBODYS_VERIFIER if stored is None else stored.verifier
-        if not digests.same(expected, digests.secret_verifier(secret)) or stored is None:
-            return None
-        return stored.credential if stored.credential.usable(view.now_millis) else None
 
     def bootstrap(self, company_id: str, subject_id: str, *, recover: bool = False) -> IssuedCredential | Refusal:
         """The first administrator of a company.

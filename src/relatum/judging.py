@@ -1,7 +1,7 @@
 """Judgments in process: what `Ledger.judgments` gives (judgments.md).
 
-Here: the search index brought together with the writer, so that a save surfaces what it may contradict; judgment
-commands submitted, item by item where they are batches. Not here: the rules, which are the core's.
+Here: judgment commands submitted, item by item where they are batches, and the sweep of the timer. Not here: the rules,
+which are the core's.
 """
 
 from __future__ import annotations
@@ -11,33 +11,24 @@ from typing import NamedTuple
 
 from relatum.clock import Clock
 from relatum.core import digests
-from relatum.core.commands import SaveRecord
 from relatum.core.decide.judgment_rules import broken_rule
-from relatum.core.decide.saves import NOTHING_DETECTED, Detected
 from relatum.core.events import JudgmentEvent
 from relatum.core.ids import Author, Partition, uuid7
 from relatum.core.judgments import Judging as JudgingBatch
 from relatum.core.judgments import JudgmentOperation, Sweeping
-from relatum.core.outlines import Surroundings
-from relatum.core.records import RecordInput
 from relatum.entropy import Entropy
-from relatum.errors import Failure, Refusal, SearchUnavailable, StorageFailure, StorageInconsistency, invalid
+from relatum.errors import Failure, Refusal, StorageInconsistency, invalid
 from relatum.limits import JUDGMENTS_MAX, RESURFACING_MILLIS_DEFAULT, SWEEP_DEADLINE_MILLIS_DEFAULT
-from relatum.search.index import SearchIndex
-from relatum.search.keeping import outlined
-from relatum.search.scoring import Found
 from relatum.store.partition import PartitionReader
 from relatum.store.replay import look_up_judgment
 from relatum.store.view import LedgerView
 from relatum.telemetry import Log, Metrics
 from relatum.writer.committer import Committer
-from relatum.writer.submission import JudgmentSubmission, MemorySubmission, Outcome, RecordSubmission
+from relatum.writer.submission import JudgmentSubmission, Outcome
 from relatum.writer.waiting import decided, decided_async
 
 SYSTEM = Author(credential_id="00000000-0000-0000-0000-000000000000", subject_id="relatum")
 """In whose name the timer sweeps; nobody is shown it."""
-
-UNPURGED = "the search index can't be purged; nothing is lost"
 
 Judged = JudgmentEvent | Failure
 
@@ -68,7 +59,6 @@ class Judging:
         self,
         committer: Committer,
         view: Callable[[], LedgerView],
-        index: SearchIndex,
         store_key: bytes,
         outside: Outside,
         ages: Ages,
@@ -77,71 +67,7 @@ class Judging:
         self._clock, self._entropy, self._metrics, self._log = outside
         self._committer = committer
         self._view = view
-        self._index = index
         self._store_key = store_key
-
-    # Detection and search; these read many rows: not for an event loop
-
-    def with_detection(self, submission: MemorySubmission) -> MemorySubmission:
-        """A save, with what the index knows of records that resemble it; whatever fails in that, the save goes on."""
-        if not (isinstance(submission, RecordSubmission) and isinstance(submission.operation, SaveRecord)):
-            return submission
-        return submission._replace(detected=self._detect(submission.partition, submission.operation.record))
-
-    def _detect(self, partition: Partition, record: RecordInput) -> Detected:
-        try:
-            with self._view() as view:
-                reader = view.partition(partition)
-                replaced = None if record.topic_key is None else reader.topic_holder(record.topic_key)
-                return self._index.detect(reader, record.content, without=replaced)
-        except (StorageFailure, StorageInconsistency) as failure:
-            self._log.failure("a save was not compared with what is there", failure)
-            return NOTHING_DETECTED
-
-    def keep_in_step(self, partition: Partition) -> None:
-        """Indexes what was committed to a partition. Whatever fails in that is made good when the index is asked."""
-        try:
-            with self._view() as view:
-                self._index.catch_up(view.partition(partition))
-        except (StorageFailure, StorageInconsistency) as failure:
-            self._log.failure("a partition could not be indexed", failure)
-
-    def purge_index(self) -> None:
-        """Purges from the files of the index whatever was erased. Raises StorageFailure where that can't be done."""
-        with self._view() as view:
-            try:
-                purged = self._index.purge([view.partition(partition) for partition in view.partitions()])
-            except SearchUnavailable as failure:
-                raise StorageFailure(UNPURGED) from failure
-            if not purged:
-                raise StorageFailure(UNPURGED)
-
-    def search(self, partition: PartitionReader, text: str) -> list[Found]:
-        """The active, current records of a partition that have words of a text, the best first.
-
-        Raises SearchUnavailable.
-        """
-        return self._index.search(partition, text)
-
-    def surroundings(self, partition: PartitionReader, text: str) -> Surroundings:
-        """The active, current records of a partition in outline, and which of them have words of a text.
-
-        Without the index they are outlined from the ledger, and none of them has any word.
-        """
-        try:
-            return self._index.surroundings(partition, text)
-        except SearchUnavailable as failure:
-            self._log.failure("records are outlined without the search index", failure)
-            return outlined(partition)
-
-    def resembling(self, partition: PartitionReader, text: str) -> Detected:
-        """The active, current records of a partition that resemble a text, the most similar first.
-
-        Raises SearchUnavailable.
-        """
-        return self._index.detect(partition, text)
-
-    # Commands
 
     def submit(
         self, partition: Partition, author: Author, idempotency_key: str, operation: JudgmentOperation

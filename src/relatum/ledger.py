@@ -1,4 +1,7 @@
-"""The ledger in process: open, submit, view, close. What HTTP serves, and what `from relatum import Ledger` gives."""
+"""The ledger in process: open, submit, view, follow, close. What HTTP serves; what `from relatum import Ledger` gives.
+
+Always holds: a request needs nothing of a ledger but to submit, to view and to follow. All else is for whoever owns it.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +29,10 @@ from relatum.core.streams import Stream
 from relatum.derived.edges import FILE_NAME as DERIVED_NAME
 from relatum.derived.edges import DerivedEdges
 from relatum.entropy import Entropy, SystemEntropy
-from relatum.errors import (
-    Failure,
-    Refusal,
-    StorageFailure,
-    StorageInconsistency,
-    invalid,
-)
+from relatum.errors import Failure, Refusal, StorageFailure, StorageInconsistency, invalid
+from relatum.indexing import Indexing, in_turn
 from relatum.judging import DEFAULT_AGES, Ages, Judging, Outside
+from relatum.mining import Mining
 from relatum.search.index import FILE_NAME as INDEX_NAME
 from relatum.search.index import SearchIndex
 from relatum.store.database import Database
@@ -41,8 +40,8 @@ from relatum.store.recounts import CountedOnly
 from relatum.store.remembered import CredentialMemory
 from relatum.store.replay import look_up_checkpoint
 from relatum.store.upkeep import Image, Upkeep
-from relatum.store.view import LedgerView
 from relatum.telemetry import Log, Metrics
+from relatum.viewing import Beside, RequestView
 from relatum.writer.announcer import Listener
 from relatum.writer.committer import Committer
 from relatum.writer.group import is_known, look_up
@@ -57,7 +56,7 @@ from relatum.writer.submission import (
     RelationSubmission,
     Restoration,
 )
-from relatum.writer.waiting import decided, decided_async, merged, only
+from relatum.writer.waiting import decided, decided_async, merged, only, tip_of
 
 MemoryOperation = RecordOperation | RelationOperation | LinkOperation
 Readiness = Literal["ready", "poisoned", "draining"]
@@ -106,12 +105,14 @@ class Ledger(CompanyCommands):
             queue_commands_max=queue_commands_max,
             group_commands_max=group_commands_max,
         )
-        self.derived = DerivedEdges(derived_path)
+        self._derived = DerivedEdges(derived_path)
         self._index = SearchIndex(index_path, log)
+        self._indexing = Indexing(self._index, self.view, log)
+        self._beside = Beside(self._index, self._derived, ages, log)
+        self.mining = Mining(self._derived, self.view)
         self.judgments = Judging(
             self._committer,
             self.view,
-            self._index,
             database.store_key,
             Outside(self.clock, self._entropy, self.metrics, log),
             ages,
@@ -174,7 +175,7 @@ class Ledger(CompanyCommands):
 
     # Reading
 
-    def view(self, *, counting: bool = True) -> LedgerView:
+    def view(self, *, counting: bool = True) -> RequestView:
         """One cut and one clock value. Everything a request reads comes from one view; close it, or use `with`.
 
         Without `counting` a read raises Uncounted where all of a partition's judgments would have to be read first,
@@ -184,19 +185,15 @@ class Ledger(CompanyCommands):
         writer by itself notices only what is wrong with the tip of a journal.
         """
         database = self._database
-        return LedgerView(
+        return RequestView(
             database.view(),
             self.clock.millis(),
             database.store_key,
             self._remembered,
             database.recounts if counting else CountedOnly(database.recounts),
             self._committer.distrust,
+            self._beside,
         )
-
-    @property
-    def position(self) -> object:
-        """What is published, to be compared with `==`: views of equal positions show the same rows."""
-        return self._database.position
 
     # Commands
 
@@ -225,14 +222,27 @@ class Ledger(CompanyCommands):
         return outcome
 
     def submit_all(self, submissions: Sequence[MemorySubmission]) -> list[Receipt | Refusal | Failure]:
-        """Decides commands in order as if sent one after another; a failure of one stands in its place."""
-        known, fresh = self._known(submissions)
-        return merged(known, decided(self._committer, fresh) if fresh else [])
+        """Decides commands in order as if sent one after another; a failure of one stands in its place.
+
+        Where WriteBusy or WritesRefused is raised, what came before a save among them may be decided, and durable.
+        """
+        outcomes: list[Receipt | Refusal | Failure] = []
+        for part in in_turn(submissions):
+            known, fresh = self._known(part)
+            compared = self._indexing.compared(fresh)
+            outcomes += merged(known, decided(self._committer, compared) if compared else [])
+        self._indexing.keep_in_step(submissions)
+        return outcomes
 
     async def submit_async(self, submissions: Sequence[MemorySubmission]) -> list[Receipt | Refusal | Failure]:
         """`submit_all` for an event loop."""
-        known, fresh = self._known(submissions)
-        return merged(known, await decided_async(self._committer, fresh) if fresh else [])
+        outcomes: list[Receipt | Refusal | Failure] = []
+        for part in in_turn(submissions):
+            known, fresh = self._known(part)
+            compared = await self._indexing.compared_async(fresh)
+            outcomes += merged(known, await decided_async(self._committer, compared) if compared else [])
+        await self._indexing.keep_in_step_async(submissions)
+        return outcomes
 
     def _known(
         self, submissions: Sequence[MemorySubmission]
@@ -291,7 +301,7 @@ class Ledger(CompanyCommands):
 
     # Change streams
 
-    def listen(self, listener: Listener) -> Callable[[], None]:
+    def follow(self, listener: Listener) -> Callable[[], None]:
         """Calls `listener` with the ids of the workspaces that a publication moved, until the result is called.
 
         It is called in the writer's thread and must return at once.
@@ -300,11 +310,11 @@ class Ledger(CompanyCommands):
 
     def activate(self, partition: Partition, author: Author, stream: Stream) -> JournalHead:
         """Activates a change stream, or finds it active; its tip."""
-        return _tip(decided(self._committer, [ActivationSubmission(partition, author, stream)]))
+        return tip_of(decided(self._committer, [ActivationSubmission(partition, author, stream)]))
 
     async def activate_async(self, partition: Partition, author: Author, stream: Stream) -> JournalHead:
         """`activate` for an event loop."""
-        return _tip(await decided_async(self._committer, [ActivationSubmission(partition, author, stream)]))
+        return tip_of(await decided_async(self._committer, [ActivationSubmission(partition, author, stream)]))
 
     def save_checkpoint(
         self, partition: Partition, author: Author, stream: Stream, command: CheckpointCommand
@@ -355,7 +365,7 @@ class Ledger(CompanyCommands):
         Raises StorageFailure where the ledger is closed meanwhile, or something still reads the old files.
         """
         upkeep = self._upkeep_of_files()
-        self.judgments.purge_index()
+        self._indexing.purge()
         return upkeep.compact()
 
     def _upkeep_of_files(self) -> Upkeep:
@@ -380,13 +390,8 @@ class Ledger(CompanyCommands):
         if not self.drain(timeout_seconds):
             raise StorageFailure("commands were still waiting for the disk when the ledger had to close")
         self._index.close()
-        self.derived.close()
+        self._derived.close()
         failpoints.reach("close.drained")
         self._database.close()
         failpoints.reach("close.closed")
-
-
-def _tip(outcomes: list[Outcome]) -> JournalHead:
-    tip = only(outcomes, JournalHead)
-    assert isinstance(tip, JournalHead), "an activation is never refused"
-    return tip
+        self._indexing.close()

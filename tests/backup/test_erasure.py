@@ -94,7 +94,7 @@ def in_view(ledger: Ledger, text: str) -> int:
 def make_index(desk: Desk) -> None:
     """As the first search does."""
     with desk.ledger.view() as view:
-        desk.ledger.judgments.search(view.partition(desk.partition), "anything")
+        view.search(view.partition(desk.partition), "anything")
 
 
 def test_a_deleted_text_is_not_in_the_search_index_after_a_compaction(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_a_deleted_text_is_not_in_the_search_index_after_a_compaction(tmp_path: 
         ledger.compact()
         assert [] == holding(store, text) + holding(store, title)
         with ledger.view() as view:
-            [found] = ledger.judgments.search(view.partition(desk.partition), "ferry")
+            [found] = view.search(view.partition(desk.partition), "ferry")
         assert kept.record_id == found.record_id
 
 

@@ -67,7 +67,7 @@ def fill(ledger: Ledger, contents: Contents, size: int) -> list[Ref]:
     _submit(ledger, links)
     _submit(ledger, [PinRecord(record_id=one.record_id, expected_revision=1) for one in dice.sample(refs, 10)])
     with ledger.view() as view:
-        ledger.judgments.search(view.partition(PARTITION), "anything")  # indexes everything
+        view.search(view.partition(PARTITION), "anything")  # indexes everything
     return refs
 
 
@@ -110,7 +110,7 @@ def block(ledger: Ledger, prompt: str) -> None:
     """One context block, as the server makes it."""
     with ledger.view() as view:
         partition = view.partition(PARTITION)
-        context(partition, view.now_millis, ledger.judgments.surroundings(partition, prompt))
+        context(partition, view.now_millis, view.surroundings(partition, prompt))
 
 
 def _timed(work: Callable[[], None]) -> float:

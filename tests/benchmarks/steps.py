@@ -31,10 +31,10 @@ from relatum.core.decide import relations
 from relatum.core.ids import Scope, memory_partition
 from relatum.entropy import SystemEntropy
 from relatum.http import strict_json
-from relatum.http.authentication import Authentication
 from relatum.http.endpoints.relation_commands import RelationCommandAnswer
 from relatum.http.responses import encoded
 from relatum.ledger import Ledger
+from relatum.reads import credentials
 from relatum.store import keys, rows
 from relatum.store.projection import apply
 from relatum.store.projection import relations as projected_relations
@@ -120,14 +120,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as directory:
         stage = Stage.make(Path(directory) / "store")
         with Ledger.open(stage.directory) as ledger:
-            commands, authentication = stage.assertions(), Authentication(ledger)
+            commands = stage.assertions()
             for number in range(2 * given.groups):
                 bodies = [stage.single(one).partition(b"\r\n\r\n")[2] for one in commands.take(given.group)]
                 if number % 2:
-                    decided(ledger, checked(ledger, stage, authentication, bodies, steps), steps)
+                    decided(ledger, checked(ledger, stage, bodies, steps), steps)
                     steps.end_group()
                 else:
-                    submissions = checked(ledger, stage, authentication, bodies, Clock(given.group))
+                    submissions = checked(ledger, stage, bodies, Clock(given.group))
                     with timed_within(within):
                         decided(ledger, submissions, Clock(given.group))
                     within.end_group()
@@ -136,14 +136,12 @@ def main() -> None:
     within.show()
 
 
-def checked(
-    ledger: Ledger, stage: Stage, authentication: Authentication, bodies: Sequence[bytes], clock: Clock
-) -> list[MemorySubmission]:
+def checked(ledger: Ledger, stage: Stage, bodies: Sequence[bytes], clock: Clock) -> list[MemorySubmission]:
     """From bodies to submissions: what the event loop does."""
     decoder = msgspec.json.Decoder(RelationCommand)
     clock.of("strict JSON check", lambda: deque(map(strict_json.check, bodies), maxlen=0))
     given = clock.of("typed decode", lambda: [decoder.decode(body) for body in bodies])
-    credential = clock.of("authenticate", lambda: [authentication.credential_of(stage.token) for _ in bodies])[0]
+    credential = clock.of("authenticate", lambda: [authenticated(ledger, stage.token) for _ in bodies])[0]
     assert credential is not None
     clock.of("authorize", lambda: [authorized(credential, one.scope) for one in given])
     submissions = clock.of(
@@ -160,6 +158,12 @@ def checked(
     )
     clock.of("replay look-up, published view", lambda: [ledger._known([one]) for one in submissions])
     return submissions
+
+
+def authenticated(ledger: Ledger, token: str) -> Credential | None:
+    """As the endpoint finds out."""
+    with ledger.view() as view:
+        return credentials.authenticate(view, token)
 
 
 def authorized(credential: Credential, scope: Scope) -> bool:

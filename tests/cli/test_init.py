@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from relatum.cli import main
 from relatum.core.access import Credential
 from relatum.ledger import Ledger
+from relatum.reads import credentials
 from tests.cli.program import init, run, serving
 
 
@@ -38,13 +39,13 @@ def umask() -> int:
 
 def authenticated(directory: Path, secret: str) -> Credential | None:
     with Ledger.open(directory) as ledger, ledger.view() as view:
-        return ledger.authenticate(view, secret)
+        return credentials.authenticate(view, secret)
 
 
 def revoke(directory: Path, printed: dict[str, Any]) -> None:
     with Ledger.open(directory) as ledger:
         with ledger.view() as view:
-            administrator = ledger.authenticate(view, printed["secret"])
+            administrator = credentials.authenticate(view, printed["secret"])
         assert administrator is not None
         asyncio.run(ledger.revoke_credential(administrator, administrator.id, administrator.revision))
 

@@ -163,7 +163,7 @@ def test_an_index_that_says_something_else_than_the_records_is_noticed(tmp_path:
         teller = Teller(ledger)
         refs = [teller.record(create(f"the ferry leaves at {hour}")) for hour in range(5)]
         with ledger.view() as view:
-            ledger.judgments.search(view.partition(PARTITION), "ferry")
+            view.search(view.partition(PARTITION), "ferry")
         teller.record(create("the ferry never leaves"))
     found = read_store(tmp_path)
     assert 12 == check_search_index(tmp_path, found), "one that lies behind is brought up to the end"

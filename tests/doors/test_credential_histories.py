@@ -153,9 +153,9 @@ def test_what_is_remembered_has_a_bound_and_the_oldest_goes_first() -> None:
     length = len(rows.CREDENTIAL.encode(stored[0]))
     memory, places = CredentialMemory(10 * length), [rows.CredentialPlace(bytes([n]) * 32, "acme") for n in range(40)]
     for place, one in zip(places, stored, strict=True):
-        memory.remember(place, one)
-    kept = [one for one, place in zip(ids, places, strict=True) if memory.recall(one, place) is not None]
+        memory.remember(place, one, None)
+    kept = [one for one, place in zip(ids, places, strict=True) if memory.recall(one, place, None) is not None]
     assert ids[-10:] == kept
-    assert memory.recall(ids[-1], places[0]) is None, "it was read from another row"
-    memory.remember(places[0], stored[-1])
-    assert stored[-1] == memory.recall(ids[-1], places[0])
+    assert memory.recall(ids[-1], places[0], None) is None, "it was read from another row"
+    memory.remember(places[0], stored[-1], None)
+    assert stored[-1] == memory.recall(ids[-1], places[0], None)

@@ -6,15 +6,15 @@ import hmac
 from collections.abc import Iterator
 
 import pytest
-from msgspec.structs import replace
 
 from relatum.core import digests
 from relatum.core.secret import credential_id_of
 from relatum.errors import Refusal
-from relatum.http.authentication import Authentication
 from relatum.http.events import cursor_of
 from relatum.http.headers import bearer_token
 from relatum.ledger import Ledger
+from relatum.reads import credentials
+from relatum.store import rows
 from tests.doors.mutating import Mutator, bounded
 
 Compared = list[tuple[bytes, bytes]]
@@ -50,7 +50,7 @@ def secret(ledger: Ledger) -> str:
 
 def lets_in(ledger: Ledger, token: str) -> bool:
     with ledger.view() as view:
-        return ledger.authenticate(view, token) is not None
+        return credentials.authenticate(view, token) is not None
 
 
 def altered(secret: str, place: int) -> str:
@@ -103,14 +103,21 @@ def test_any_bytes_as_a_token_of_a_header_or_of_a_stream_are_one_or_none(ledger:
     assert let_in < CASES / 2
 
 
-def test_a_remembered_credential_needs_no_view_as_long_as_the_position_is_equal(
+def test_a_remembered_credential_is_read_again_only_after_a_publication(
     ledger: Ledger, secret: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    authentication, database = Authentication(ledger), ledger._database
-    assert authentication.credential_of(secret) is not None
-    monkeypatch.setattr(ledger, "view", None)
-    monkeypatch.setattr(database, "position", replace(database.position))
-    assert authentication.credential_of(secret) is not None
-    monkeypatch.setattr(database, "position", replace(database.position, position=database.position.position + 1))
-    with pytest.raises(TypeError):
-        authentication.credential_of(secret)
+    read: list[bytes] = []
+    unpacked = rows.unpack_credential_place
+
+    def noting(body: bytes) -> rows.CredentialPlace:
+        read.append(body)
+        return unpacked(body)
+
+    monkeypatch.setattr(rows, "unpack_credential_place", noting)
+    assert lets_in(ledger, secret)
+    once = len(read)
+    assert [True] * 3 == [lets_in(ledger, secret) for _ in range(3)]
+    assert 0 < once == len(read)
+    assert not isinstance(ledger.bootstrap("another", "root"), Refusal)
+    assert [True] * 3 == [lets_in(ledger, secret) for _ in range(3)]
+    assert once < len(read) <= 2 * once

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx
+import pytest
 
 from relatum.clock import ManualClock
 from relatum.errors import Refusal
@@ -18,6 +19,7 @@ from relatum.http.openapi.document import document
 from relatum.http.services import Pages, Services
 from relatum.http.table import METRICS_ROUTE, ROUTES
 from relatum.ledger import Ledger
+from relatum.reads import credentials
 from relatum.telemetry import Log
 from tests.http.client import ABSENT, CREDENTIALS, IDENTITY, RECORDS, Json, refusal, scope
 from tests.http.described import Described
@@ -189,12 +191,14 @@ def test_readiness_says_that_the_server_is_stopping() -> None:
     run(test)
 
 
-def test_a_fault_of_the_program_is_a_500_that_tells_nothing_and_a_log_line_that_tells_where() -> None:
+def test_a_fault_of_the_program_is_a_500_that_tells_nothing_and_a_log_line_that_tells_where(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async def test(desk: Desk) -> None:
         def broken(view: object, secret: str) -> None:
             raise RuntimeError(f"at {secret}")
 
-        desk.services.ledger.authenticate = broken  # type: ignore[method-assign] # a fault that nothing can provoke
+        monkeypatch.setattr(credentials, "authenticate", broken)  # a fault that nothing can provoke
         found = await desk.ask(f"{RECORDS}/read", record_id=ABSENT)
         assert (500, "internal_error") == refusal(found)
         assert "RuntimeError" not in found.text

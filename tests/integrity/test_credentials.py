@@ -83,8 +83,8 @@ Damage = Callable[[Issued], Rows]
 def test_nobody_is_let_in_by_a_credential_that_is_damaged(issued: Issued, damage: Damage) -> None:
     with opened(damage(issued)) as ledger, ledger.view() as view:
         with pytest.raises(StorageInconsistency):
-            ledger.authenticate(view, issued.member.secret)
-        assert ledger.authenticate(view, issued.other.secret) == issued.other.credential
+            credentials.authenticate(view, issued.member.secret)
+        assert credentials.authenticate(view, issued.other.secret) == issued.other.credential
 
 
 @pytest.mark.parametrize("damage", [old, unlisted, another])
@@ -95,7 +95,7 @@ def test_a_list_that_comes_to_a_damaged_credential_is_no_list(issued: Issued, da
 
 def test_a_revoked_credential_is_no_damage(issued: Issued) -> None:
     with opened(issued.rows) as ledger, ledger.view() as view:
-        assert ledger.authenticate(view, issued.member.secret) is None
+        assert credentials.authenticate(view, issued.member.secret) is None
         assert 3 == len(credentials.page(view.partition(COMPANY)).credentials)
 
 

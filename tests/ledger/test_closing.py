@@ -114,7 +114,7 @@ def test_a_ledger_whose_mined_edges_are_damaged_is_as_good_as_ever_but_for_them(
         desk.create()
         for _ in range(2):
             with pytest.raises(StorageFailure, match="mine again"):
-                ledger.derived.count(digests.workspace_id(desk.partition))
+                ledger._derived.count(digests.workspace_id(desk.partition))
     edges.unlink()
     with Ledger.open(tmp_path) as ledger:
-        assert 0 == ledger.derived.count(digests.workspace_id(Desk(ledger).partition))
+        assert 0 == ledger._derived.count(digests.workspace_id(Desk(ledger).partition))

@@ -13,6 +13,7 @@ from relatum.company import IssuedCredential
 from relatum.core.access import Credential, CredentialSpec
 from relatum.errors import Refusal
 from relatum.ledger import Ledger
+from relatum.reads import credentials
 from tests.support.builders import SCOPE, START_MILLIS, unknown_id
 from tests.support.stores import published_rows
 
@@ -33,7 +34,7 @@ def issue(ledger: Ledger, admin: Credential, **members: Any) -> IssuedCredential
 
 def let_in(ledger: Ledger, secret: str) -> Credential | None:
     with ledger.view() as view:
-        return ledger.authenticate(view, secret)
+        return credentials.authenticate(view, secret)
 
 
 @pytest.fixture

@@ -153,9 +153,7 @@ def test_a_save_surfaces_the_same_beside_a_damaged_index(tmp_path: Path) -> None
         (tmp_path / str(number) / FILE_NAME).write_bytes(damaged)
         with Ledger.open(tmp_path / str(number)) as ledger:
             assert surfaced == compared(ledger, Desk(ledger))
-            assert isinstance(
-                ledger.submit(ledger.judgments.with_detection(Desk(ledger).command(saving()))), RecordReceipt
-            )
+            assert isinstance(ledger.submit(Desk(ledger).command(saving())), RecordReceipt)
             with ledger.view() as view:
                 [candidate] = view.partition(PARTITION).candidates("pending")
                 assert first in repr(candidate)
@@ -163,7 +161,8 @@ def test_a_save_surfaces_the_same_beside_a_damaged_index(tmp_path: Path) -> None
 
 def compared(ledger: Ledger, desk: Desk) -> list[str]:
     """The memories that a save would be compared with."""
-    detected = ledger.judgments.with_detection(desk.command(saving())).detected  # type: ignore[union-attr]
+    with ledger.view() as view:
+        detected = view.resembling(view.partition(desk.partition), saving().record.content)
     return [hit.record_id for hit in detected.hits]
 
 

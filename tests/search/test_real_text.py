@@ -51,7 +51,7 @@ AGAIN = [
 def found(judging: JudgingDesk, text: str) -> list[str]:
     """The ids of what resembles a text, the most similar first."""
     with judging.ledger.view() as view:
-        hits = judging.ledger.judgments.resembling(view.partition(judging.partition), text).hits
+        hits = view.resembling(view.partition(judging.partition), text).hits
     return [hit.record_id for hit in hits]
 
 

@@ -68,8 +68,6 @@ def test_mined_edges_change_nothing_in_the_text(tmp_path: Path) -> None:
         exported(ledger, tmp_path / "before")
         edge = MinedEdge(source_id=one.record_id, target_id=other.record_id, kind="supports", weight=0.5)
         run = MiningRun(run_id="night", run_date="2024-01-01")
-        with ledger.view() as view:
-            workspace = view.partition(PARTITION).workspace_id
-        assert 1 == ledger.derived.replace(workspace, run, [edge], finish=True)
+        assert 1 == ledger.mining.replace(PARTITION, run, [edge], finish=True)
         exported(ledger, tmp_path / "after")
         assert files(tmp_path / "before") == files(tmp_path / "after")

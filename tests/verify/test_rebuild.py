@@ -15,9 +15,9 @@ from relatum.ledger import Ledger
 from relatum.store import rows
 from relatum.store.keys import PREFIX_BYTES, STORE_PREFIX, StoreTable, Table
 from relatum.store.lock import making_store_in
-from relatum.store.view import LedgerView
 from relatum.verify.directory import verify_directory
 from relatum.verify.repair import STORE_TABLES, TABLES
+from relatum.viewing import RequestView
 from tests.support.builders import PARTITION
 from tests.support.desk import Desk
 from tests.verify.damage import remove_rows, stored, write_rows
@@ -104,17 +104,17 @@ def test_a_search_index_that_was_made_of_rows_that_were_wrong_is_made_again(tmp_
         desk = Desk(ledger)
         ferry = desk.create("a ferry", topic_key="ferry")
     with Ledger.open(store) as ledger, ledger.view() as view:
-        assert [ferry.record_id] == found(ledger, view)
+        assert [ferry.record_id] == found(view)
     remove_rows(store, Table.TOPIC, 1)
     assert list(store.glob("search.sqlite"))
     rebuilt(store, tmp_path / "copy")
     assert not list(store.glob("search.sqlite*"))
     with Ledger.open(store) as ledger, ledger.view() as view:
-        assert [ferry.record_id] == found(ledger, view)
+        assert [ferry.record_id] == found(view)
 
 
-def found(ledger: Ledger, view: LedgerView) -> list[str]:
-    return [hit.record_id for hit in ledger.judgments.search(view.partition(PARTITION), "ferry")]
+def found(view: RequestView) -> list[str]:
+    return [hit.record_id for hit in view.search(view.partition(PARTITION), "ferry")]
 
 
 @pytest.mark.parametrize("table", KEPT)

@@ -27,7 +27,7 @@ class Asking:
     def context(self, prompt: str, budget: int = 6000, shown: Collection[str] = ()) -> Context:
         with self.ledger.view() as view:
             partition = view.partition(PARTITION)
-            around = self.ledger.judgments.surroundings(partition, prompt)
+            around = view.surroundings(partition, prompt)
             return contexts.context(partition, view.now_millis, around, budget, shown)
 
     def shown(self, prompt: str, budget: int = 6000) -> Context:
@@ -38,7 +38,7 @@ class Asking:
     def graph(self, *roots: Ref, **query: Any) -> TypedGraph:
         with self.ledger.view() as view:
             asked = TypedGraphQuery(root_record_ids=tuple(one.record_id for one in roots), **query)
-            found = graph_typed.typed_graph(view.partition(PARTITION), view.now_millis, asked, self.ledger.derived)
+            found = graph_typed.typed_graph(view.partition(PARTITION), view.now_millis, asked, view.mined)
         assert isinstance(found, TypedGraph), found
         return found
 

@@ -37,15 +37,12 @@ class Miner:
 
     def replace(self, *edges: MinedEdge) -> None:
         """A run of one page."""
-        with self._ledger.view() as view:
-            workspace_id = view.partition(PARTITION).workspace_id
         run = MiningRun(run_id="night", run_date=MONDAY)
-        self._ledger.derived.replace(workspace_id, run, edges, finish=True)
+        self._ledger.mining.replace(PARTITION, run, edges, finish=True)
 
     def drop(self) -> None:
         """All mined edges of the partition."""
-        with self._ledger.view() as view:
-            self._ledger.derived.drop(view.partition(PARTITION).workspace_id)
+        self._ledger.mining.drop(PARTITION)
 
 
 def propose(source: Ref, target: Ref, kind: PromotedKind = "supports", confidence: float = 0.9) -> Proposal:

@@ -46,12 +46,14 @@ Read = Callable[[Ledger, PartitionReader, int], object]
 
 
 def read_context(ledger: Ledger, partition: PartitionReader, now: int) -> object:
-    around = ledger.judgments.surroundings(partition, "ferry")
+    with ledger.view() as view:
+        around = view.surroundings(partition, "ferry")
     return contexts.context(partition, now, around)
 
 
 def read_broadly(ledger: Ledger, partition: PartitionReader, now: int) -> object:
-    around = ledger.judgments.surroundings(partition, "everything of the same day")
+    with ledger.view() as view:
+        around = view.surroundings(partition, "everything of the same day")
     return contexts.context(partition, now, around)
 
 

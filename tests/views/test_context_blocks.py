@@ -147,7 +147,7 @@ def test_a_block_is_made_without_the_index_too(desk: Desk, ledger: Ledger, monke
     def fail(*_: object) -> None:
         raise SearchUnavailable
 
-    monkeypatch.setattr(ledger.judgments._index, "surroundings", fail)
+    monkeypatch.setattr(ledger._index, "surroundings", fail)
     without = asking.context("nothing of the kind")
     assert (with_index.block, with_index.entries) == (without.block, without.entries)
     assert {one.record_id for one in refs} == {one.record_id for one in without.entries}

@@ -60,7 +60,7 @@ def asked(name: str, ledger: Ledger, found: Rows, refs: list[Ref]) -> object:
     partition = PartitionReader(MemoryStore(found), PARTITION)
     with ledger.view() as view:
         now, key = view.now_millis, view.store_key
-        around = ledger.judgments.surroundings(view.partition(PARTITION), "ferry")
+        around = view.surroundings(view.partition(PARTITION), "ferry")
     wanted = StatusQuery(contract_version=1, scope=SCOPE, record_ids=tuple(one.record_id for one in refs))
     reads: dict[str, Callable[[], object]] = {
         "health": lambda: health.health(partition, now),

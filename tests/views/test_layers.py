@@ -85,7 +85,7 @@ def test_what_happens_to_the_authored_layer_leaves_the_mined_one(ledger: Ledger)
 
     def guessed() -> list[MinedEdge]:
         with ledger.view() as view:
-            return ledger.derived.all(view.partition(desk.partition).workspace_id)
+            return view.mined.all(view.partition(desk.partition).workspace_id)
 
     before = guessed()
     receipt = desk.relate(one, other)
@@ -108,7 +108,7 @@ def test_a_walk_of_the_mined_layer_is_a_search_of_its_index(ledger: Ledger, dire
         f"EXPLAIN QUERY PLAN SELECT source, kind, target, weight FROM edge WHERE workspace = ? AND {column} = ?"
         f" ORDER BY kind, {'target' if column == 'source' else 'source'} LIMIT ?"
     )
-    plan = ledger.derived._database.execute(statement, (b"", b"", 1)).fetchall()
+    plan = ledger._derived._database.execute(statement, (b"", b"", 1)).fetchall()
     assert [True] == ["SEARCH" in step[-1] and f"{column}=?" in step[-1] for step in plan], plan
 
 

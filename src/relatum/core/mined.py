@@ -1,4 +1,4 @@
-"""Mined edges: what a walk may read of the derived layer (views.md, derived edges)."""
+"""Mined edges: what may be read of the derived layer (views.md, derived edges)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class MinedEdge(NamedTuple):
 
 
 class MinedEdges(Protocol):
-    """The mined edges of all partitions, found by either end."""
+    """The mined edges of all partitions, found by either end or in order."""
 
     def cut(self) -> AbstractContextManager[None]:
         """Within this context the edges stay as they are."""
@@ -28,3 +28,6 @@ class MinedEdges(Protocol):
 
     def incoming(self, workspace_id: str, record_id: str, limit: int) -> list[MinedEdge]:
         """At most `limit` edges that end at a record, by kind and source."""
+
+    def all(self, workspace_id: str, after: MinedEdge | None = None, limit: int = 1_000) -> list[MinedEdge]:
+        """At most `limit` edges of a partition in the order of source, kind, target, strictly after `after`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from relatum.core.mined import MinedEdge
+from relatum.core.mined import MinedEdge, MinedEdges
 from relatum.derived.edges import DerivedEdges
 from relatum.store.partition import PartitionReader
 
@@ -27,7 +27,7 @@ class Repaired(NamedTuple):
     dropped: tuple[MinedEdge, ...]
 
 
-def dangling(edges: DerivedEdges, partition: PartitionReader, limit: int) -> Dangling:
+def dangling(edges: MinedEdges, partition: PartitionReader, limit: int) -> Dangling:
     """The first `limit` edges that dangle."""
     ends = _Ends(partition)
     found: list[MinedEdge] = []
@@ -56,7 +56,7 @@ def repair(edges: DerivedEdges, partition: PartitionReader, limit: int) -> Repai
     return Repaired(tuple(moved), tuple(dropped))
 
 
-def _all(edges: DerivedEdges, workspace_id: str) -> Iterator[MinedEdge]:
+def _all(edges: MinedEdges, workspace_id: str) -> Iterator[MinedEdge]:
     last: MinedEdge | None = None
     while page := edges.all(workspace_id, last, PAGE):
         yield from page

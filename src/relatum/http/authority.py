@@ -8,12 +8,12 @@ from relatum.core.access import Capability, Credential, CredentialAction
 from relatum.core.ids import Scope
 from relatum.errors import Refusal
 from relatum.http import errors
-from relatum.store.view import LedgerView
+from relatum.viewing import RequestView
 
 _NEW_SECRET: Final[tuple[CredentialAction, ...]] = ("bootstrapped", "issued", "rotated")
 
 
-def refusal_now(view: LedgerView, was: Credential, scope: Scope, *needed: Capability) -> Refusal | None:
+def refusal_now(view: RequestView, was: Credential, scope: Scope, *needed: Capability) -> Refusal | None:
     """Why the caller that came as `was` has lost its authority as `view` shows it, or None.
 
     401 where the credential is revoked or expired or has a new secret by now, 403 where it lacks what is needed.

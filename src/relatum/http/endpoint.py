@@ -24,6 +24,7 @@ from relatum.http.routes import PATH_ID, Needs, Route
 from relatum.http.services import BodyT, Call, Nothing, Scoped, Services
 from relatum.http.slots import Lease
 from relatum.limits import BODY_BYTES_MAX, CONTRACT_VERSION
+from relatum.reads import credentials
 
 
 class Endpoint(Generic[BodyT]):
@@ -120,7 +121,10 @@ class Endpoint(Generic[BodyT]):
 
     def _authenticated(self, headers: list[Header]) -> Credential | None:
         token = bearer_token(headers)
-        return None if token is None else self._services.authentication.credential_of(token)
+        if token is None:
+            return None
+        with self._services.ledger.view() as view:
+            return credentials.authenticate(view, token)
 
     async def _taken(self, scope: Scope, receive: Receive) -> BodyT | Refusal:
         """The typed body or query string."""

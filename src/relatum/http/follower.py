@@ -8,6 +8,7 @@ connection's own buffer; a chunk that is not taken in time cuts the connection.
 from __future__ import annotations
 
 import asyncio
+from math import inf
 from time import monotonic
 from typing import Final, NamedTuple
 
@@ -26,6 +27,7 @@ from relatum.http.services import Call, partition_of
 from relatum.http.slots import Lease
 from relatum.http.watches import Watch
 from relatum.reads import changes
+from relatum.viewing import RequestView
 
 PAGE_DELIVERIES: Final = 64
 """Deliveries in one chunk, at most: some 60 KB."""
@@ -62,6 +64,7 @@ class Follower:
         self._lease = lease
         self._first: Found | Refusal | None = None
         self._idle_at = 0.0
+        self._expires_at = inf
 
     async def look(self) -> Refusal | None:
         """Reads the first page, before anything is answered; why there is none."""
@@ -114,16 +117,19 @@ class Follower:
 
     def _patience(self) -> float:
         """Seconds until there is something to say or to check though nothing moves: idleness, expiry."""
-        seconds = self._idle_at - monotonic()
+        return max(min(self._idle_at, self._expires_at) - monotonic(), 0.0)
+
+    def _refused(self, view: RequestView) -> Refusal | None:
+        """Why the caller may read no more; if it may, until when is noted."""
         expiry = self._call.credential.spec.expires_at_millis
         if expiry is not None:
-            seconds = min(seconds, (expiry - self._call.ledger.clock.millis()) / 1000)
-        return max(seconds, 0.0)
+            self._expires_at = monotonic() + (expiry - view.now_millis) / 1000
+        return refusal_now(view, self._call.credential, self._call.body.scope, "memory_read")
 
     async def _news(self) -> Found | Refusal | None:
         """What there is beyond the cursor; None for nothing, which is found out here on the event loop."""
         with self._call.ledger.view() as view:
-            refused = refusal_now(view, self._call.credential, self._call.body.scope, "memory_read")
+            refused = self._refused(view)
             tip = view.partition(self._partition).head().streams.get(self._stream)
         if refused is not None:
             return refused
@@ -135,7 +141,7 @@ class Follower:
         """In a thread: the next page, unless the caller may read no more."""
         window = Window(after=self._cursor, through=self._through)
         with self._call.ledger.view() as view:
-            refused = refusal_now(view, self._call.credential, self._call.body.scope, "memory_read")
+            refused = self._refused(view)
             if refused is not None:
                 return refused
             page = changes.page(view.partition(self._partition), self._stream, window, PAGE_DELIVERIES)

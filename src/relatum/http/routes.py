@@ -19,7 +19,7 @@ from relatum.http.responses import Response, encoded
 from relatum.http.services import BodyT, Call, Services
 from relatum.limits import BODY_BYTES_MAX
 from relatum.store.recounts import Uncounted
-from relatum.store.view import LedgerView
+from relatum.viewing import RequestView
 
 PATH_ID: Final = "id"
 """The name of the parameter that a path may have."""
@@ -27,7 +27,7 @@ PATH_ID: Final = "id"
 Method = Literal["GET", "POST"]
 Handler = Callable[[Call[BodyT]], Awaitable[Struct | bytes | Refusal | ASGIApp]]
 """Does the operation; answers its struct, or the JSON of it, or a refusal, or an application that goes on by itself."""
-Reading = Callable[[Call[BodyT], LedgerView], Struct | Refusal]
+Reading = Callable[[Call[BodyT], RequestView], Struct | Refusal]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,12 +113,21 @@ def reading(read: Reading[BodyT]) -> Handler[BodyT]:
 def scanning(read: Reading[BodyT]) -> Handler[BodyT]:
     """A read of many rows: in a thread, its answer encoded there too."""
 
-    def work(call: Call[BodyT]) -> bytes | Refusal:
+    def work(call: Call[BodyT]) -> Struct | Refusal:
         with call.ledger.view() as view:
-            answer = read(call, view)
-        return answer if isinstance(answer, Refusal) else encoded(answer)
+            return read(call, view)
+
+    return in_thread(work)
+
+
+def in_thread(work: Callable[[Call[BodyT]], Struct | Refusal]) -> Handler[BodyT]:
+    """What takes longer than the event loop may stand still: in a thread, its answer encoded there too."""
+
+    def answer(call: Call[BodyT]) -> bytes | Refusal:
+        found = work(call)
+        return found if isinstance(found, Refusal) else encoded(found)
 
     async def handle(call: Call[BodyT]) -> bytes | Refusal:
-        return await call.services.in_thread(lambda: work(call))
+        return await call.services.in_thread(lambda: answer(call))
 
     return handle

@@ -9,7 +9,6 @@ from typing import Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from relatum.core.access import Credential
 from relatum.core.ids import Partition, Scope, memory_partition
-from relatum.http.authentication import Authentication
 from relatum.http.heartbeat import Heart
 from relatum.http.pace import Pace
 from relatum.http.responses import Header
@@ -18,8 +17,8 @@ from relatum.http.watches import Watches
 from relatum.ledger import Ledger
 from relatum.limits import CONTRACT_VERSION, STREAM_IDLE_SECONDS
 from relatum.store.partition import PartitionReader
-from relatum.store.view import LedgerView
 from relatum.telemetry import Log
+from relatum.viewing import RequestView
 
 Result = TypeVar("Result")
 
@@ -91,7 +90,6 @@ class Services:
         self.log = log
         self.pages = pages
         self.metrics = ledger.metrics
-        self.authentication = Authentication(ledger)
         self.heart = Heart(self.metrics)
         self.pace = Pace()
         self.slots = Slots(slots_max, self.metrics.slots_in_use)
@@ -156,6 +154,6 @@ def partition_of(call: Call[Scoped]) -> Partition:
     return memory_partition(credential.company_id, credential.spec.subject_id, call.body.scope)
 
 
-def reader_of(call: Call[Scoped], view: LedgerView) -> PartitionReader:
+def reader_of(call: Call[Scoped], view: RequestView) -> PartitionReader:
     """The addressed partition as `view` shows it."""
     return view.partition(partition_of(call))

@@ -78,7 +78,7 @@ class Watches:
     def _listen(self) -> None:
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
-            self._stop_listening = self._ledger.listen(self._heard)
+            self._stop_listening = self._ledger.follow(self._heard)
 
     def _heard(self, workspace_ids: frozenset[str]) -> None:
         """In the writer's thread, after a publication: so whoever is not watching yet will take a later view."""

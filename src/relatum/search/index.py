@@ -51,11 +51,15 @@ class SearchIndex:
             self._untouched = False
             self._let_go()
 
+    def is_unmade(self) -> bool:
+        """Whether nobody has asked yet, now or earlier: whoever does will find everything indexed then."""
+        return self._untouched and not (self._path is not None and self._path.exists())
+
     # Each of these raises SearchUnavailable where the index fails whatever is done, and once it is closed.
 
     def catch_up(self, partition: PartitionReader) -> None:
         """Brings a partition up to the tip of its record stream, if there is an index yet."""
-        if not self._is_unmade():
+        if not self.is_unmade():
             self._asked(lambda keeper: keeper.caught_up(partition))
 
     def detect(self, partition: PartitionReader, content: str, *, without: str | None = None) -> Detected:
@@ -89,11 +93,7 @@ class SearchIndex:
             keeper.tables.purge()
             return self._path is None or keeper.tables.path == self._path
 
-        return self._is_unmade() or self._asked(purged)
-
-    def _is_unmade(self) -> bool:
-        """Whether nobody has asked yet, now or earlier: whoever does will find everything indexed then."""
-        return self._untouched and not (self._path is not None and self._path.exists())
+        return self.is_unmade() or self._asked(purged)
 
     def _asked(self, use: Callable[[Keeper], T]) -> T:
         """What `use` finds; if need be in an index made again on disk, and then in memory."""

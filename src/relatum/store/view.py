@@ -90,17 +90,21 @@ class LedgerView:
 
     def credential(self, credential_id: str) -> StoredCredential | None:
         """A credential of any company, by its id alone: how a token finds its company."""
+        position = self._view.position
+        known = self._remembered.recall_at(position, credential_id)
+        if known is not None:
+            return known
         body = store_body(self._view, keys.credential_company(credential_id))
         if body is None:
             return None
         place = rows.unpack_credential_place(body)
-        known = self._remembered.recall(credential_id, place)
+        known = self._remembered.recall(credential_id, place, position)
         if known is not None:
             return known
         found = self.partition(company_partition(place.company_id)).credential(credential_id)
         if found is None:
             raise StorageInconsistency("a credential is missing")
-        self._remembered.remember(place, found)
+        self._remembered.remember(place, found, position)
         return found
 
     def workspaces(self, company_id: str, after: str | None = None) -> Iterator[tuple[str, Partition]]:

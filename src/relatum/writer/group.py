@@ -14,6 +14,7 @@ from relatum.core.cursors import CheckpointReceipt
 from relatum.core.decide import activations, checkpoints, credentials, judgments, links, records, relations
 from relatum.core.decide.chain import Asked
 from relatum.core.decide.record_events import RecordDecision
+from relatum.core.decide.saves import NOTHING_DETECTED
 from relatum.core.events import JudgmentEvent, Stamp
 from relatum.core.ids import Author, Partition
 from relatum.core.receipts import Family, Receipt
@@ -168,7 +169,8 @@ class Group:
         elif isinstance(submission, LinkSubmission):
             decision = links.decide(staging, submission.operation, Asked(key, digest, stamp))
         else:
-            decision = records.decide(staging, submission.operation, key, digest, stamp, submission.detected)
+            detected = NOTHING_DETECTED if submission.detected is None else submission.detected
+            decision = records.decide(staging, submission.operation, key, digest, stamp, detected)
         if isinstance(decision, Refusal):
             return decision
         self._accept(staging, decision)

@@ -18,7 +18,7 @@ from relatum.core.commands import (
     ReviseRecord,
 )
 from relatum.core.cursors import CheckpointCommand, CheckpointReceipt
-from relatum.core.decide.saves import NOTHING_DETECTED, Detected
+from relatum.core.decide.saves import Detected
 from relatum.core.events import CredentialOperation, JudgmentEvent
 from relatum.core.ids import Author, Partition
 from relatum.core.judgments import JudgmentOperation
@@ -35,7 +35,7 @@ NO_IDS: Final[dict[str, str]] = {}
 class RecordSubmission(NamedTuple):
     """A record command of an authorized caller. `command_digest` identifies it within its key.
 
-    `detected` goes with a save: what the search index found. `given_ids`: see `Stamp`.
+    `detected` goes with a save: what the search index found, None until it is asked. `given_ids`: see `Stamp`.
     """
 
     partition: Partition
@@ -43,7 +43,7 @@ class RecordSubmission(NamedTuple):
     idempotency_key: str
     operation: RecordOperation
     command_digest: str
-    detected: Detected = NOTHING_DETECTED
+    detected: Detected | None = None
     given_ids: dict[str, str] = NO_IDS
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import Final, TypeVar
 
+from relatum.core.changes import JournalHead
 from relatum.core.receipts import Receipt
 from relatum.errors import Failure, Refusal, WritesRefused
 from relatum.writer.committer import Committer
@@ -96,6 +97,13 @@ def only(outcomes: list[Outcome], kind: type[T]) -> T | Refusal:
         raise outcome
     assert isinstance(outcome, kind | Refusal)
     return outcome
+
+
+def tip_of(outcomes: list[Outcome]) -> JournalHead:
+    """The one outcome of an activation, which is never refused. Raises its failure."""
+    tip = only(outcomes, JournalHead)
+    assert isinstance(tip, JournalHead)
+    return tip
 
 
 def _certain(outcomes: list[Outcome]) -> list[Outcome]:

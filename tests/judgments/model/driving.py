@@ -28,7 +28,6 @@ from relatum.core.stored_judgments import PairsSubmitted, SweepRun, VerdictGiven
 from relatum.errors import Refusal
 from relatum.ledger import Ledger
 from relatum.reads.judgments import surfaced
-from relatum.writer.submission import MemorySubmission
 from tests.judgments.model.finding import similar
 from tests.model.words import CONFLICT
 from tests.support.builders import PARTITION
@@ -107,7 +106,7 @@ class Driver:
 
     def _submit(self, author: Author, operation: Any, expected: str | None) -> Receipt | None:
         now, key = self.now, self.key()
-        answer = self.ledger.submit(self._command(author, key, operation))
+        answer = self.ledger.submit(self.ledger.command(PARTITION, author, key, operation))
         if not _accepted(answer, expected):
             return None
         assert isinstance(answer, RecordReceipt | RelationReceipt)
@@ -115,9 +114,6 @@ class Driver:
         self.book.latest = now
         self.given.append((author, key, operation, answer))
         return answer
-
-    def _command(self, author: Author, key: str, operation: Any) -> MemorySubmission:
-        return self.ledger.judgments.with_detection(self.ledger.command(PARTITION, author, key, operation))
 
     # Judgments
 
@@ -249,7 +245,7 @@ class Driver:
     def _again(self, author: Author, key: str, operation: Any) -> Any:
         if _family(operation) == "judgment":
             return self.ledger.judgments.submit(PARTITION, author, key, operation)
-        return self.ledger.submit(self._command(author, key, operation))
+        return self.ledger.submit(self.ledger.command(PARTITION, author, key, operation))
 
 
 def _accepted(answer: object, expected: str | None) -> bool:

@@ -32,7 +32,7 @@ from relatum.core.judgments import (
 )
 from relatum.core.verdicts import KINDS, Verdict
 from relatum.ledger import Ledger
-from relatum.store.view import LedgerView
+from relatum.viewing import RequestView
 from tests.judgments.model.driving import Driver
 from tests.judgments.model.searching import compare_searches
 from tests.support import builders
@@ -314,7 +314,7 @@ class JudgingMachine(RuleBasedStateMachine):
             compared.annotations(50)
             compared.reviews(50)
 
-    def _compared(self, view: LedgerView) -> JudgmentsCompared:
+    def _compared(self, view: RequestView) -> JudgmentsCompared:
         return JudgmentsCompared(view.partition(builders.PARTITION), view.now_millis, self.driver.book)
 
     @rule(min_age=AGES, limit=LIMITS, text=TEXTS)
@@ -325,13 +325,13 @@ class JudgingMachine(RuleBasedStateMachine):
             compared.queue(min_age, limit)
             compared.annotations(limit)
             compared.reviews(max(limit, 1))
-            compare_searches(self.driver.ledger, view, self.driver.book, text)
+            compare_searches(view, self.driver.book, text)
 
     def teardown(self) -> None:
         try:
             with self.driver.ledger.view() as view:
                 for word in ("ferry", "nine ten lantern"):
-                    compare_searches(self.driver.ledger, view, self.driver.book, word)
+                    compare_searches(view, self.driver.book, word)
             assert_rebuilds(self.driver.ledger)
         finally:
             self.driver.ledger.close()

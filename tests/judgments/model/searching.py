@@ -6,17 +6,16 @@ from itertools import pairwise
 
 from crash_tests.judging.book import Book
 from relatum.core.judgment_queries import SearchQuery
-from relatum.ledger import Ledger
 from relatum.reads import search
-from relatum.store.view import LedgerView
+from relatum.viewing import RequestView
 from tests.judgments.model.finding import scores
 from tests.support.builders import PARTITION, SCOPE
 
 
-def compare_searches(ledger: Ledger, view: LedgerView, book: Book, text: str) -> None:
+def compare_searches(view: RequestView, book: Book, text: str) -> None:
     """Eligible, current records by their words, the best first."""
     partition = view.partition(PARTITION)
-    hits = ledger.judgments.search(partition, text)
+    hits = view.search(partition, text)
     asked = SearchQuery(contract_version=1, scope=SCOPE, text=text, limit=50, relations_limit=0)
     answers = search.search(partition, view.now_millis, asked, (hit.record_id for hit in hits))
     assert isinstance(answers, tuple)

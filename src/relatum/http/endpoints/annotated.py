@@ -19,7 +19,7 @@ from relatum.reads.annotations import AnnotatedRecord
 from relatum.reads.needs_review import Coverage, RecordToReview
 from relatum.reads.topics import NearbyTopic, TopicOccupant
 from relatum.search.words import words_of
-from relatum.store.view import LedgerView
+from relatum.viewing import RequestView
 
 
 class AnnotatedAnswer(Closed, frozen=True, kw_only=True):
@@ -75,7 +75,7 @@ class TopicSuggestionAnswer(Closed, frozen=True, kw_only=True):
     nearby: tuple[NearbyTopic, ...]
 
 
-def annotated(call: Call[AnnotatedRead], view: LedgerView) -> AnnotatedAnswer | Refusal:
+def annotated(call: Call[AnnotatedRead], view: RequestView) -> AnnotatedAnswer | Refusal:
     """Up to 20 annotated records."""
     body = call.body
     found = judgments.annotated(reader_of(call, view), view.now_millis, body.record_ids, body.relations_max)
@@ -84,10 +84,10 @@ def annotated(call: Call[AnnotatedRead], view: LedgerView) -> AnnotatedAnswer | 
     return AnnotatedAnswer(contract_version=CONTRACT_VERSION, scope=body.scope, records=found)
 
 
-def searched(call: Call[SearchQuery], view: LedgerView) -> SearchAnswer | Refusal:
+def searched(call: Call[SearchQuery], view: RequestView) -> SearchAnswer | Refusal:
     """The best records for some words."""
     partition = reader_of(call, view)
-    found = call.ledger.judgments.search(partition, call.body.text)
+    found = view.search(partition, call.body.text)
     records = search.search(partition, view.now_millis, call.body, (one.record_id for one in found))
     if isinstance(records, Refusal):
         return records
@@ -107,7 +107,7 @@ async def confirm(call: Call[ConfirmCommand]) -> ConfirmAnswer | Refusal:
     return ConfirmAnswer(contract_version=CONTRACT_VERSION, confirmations=confirmations)
 
 
-def to_review(call: Call[NeedsReviewQuery], view: LedgerView) -> NeedsReviewAnswer:
+def to_review(call: Call[NeedsReviewQuery], view: RequestView) -> NeedsReviewAnswer:
     """Records that should be looked at again."""
     queue = needs_review.needs_review(reader_of(call, view), view.now_millis, call.body.records_max)
     return NeedsReviewAnswer(
@@ -119,10 +119,10 @@ def to_review(call: Call[NeedsReviewQuery], view: LedgerView) -> NeedsReviewAnsw
     )
 
 
-def suggest(call: Call[TopicSuggestion], view: LedgerView) -> TopicSuggestionAnswer | Refusal:
+def suggest(call: Call[TopicSuggestion], view: RequestView) -> TopicSuggestionAnswer | Refusal:
     """A topic key for a record that has none."""
     body, partition = call.body, reader_of(call, view)
-    hits = call.ledger.judgments.resembling(partition, body.content).hits
+    hits = view.resembling(partition, body.content).hits
     found = topics.suggest(
         partition, view.now_millis, body.title, body.content, words_of, [hit.record_id for hit in hits]
     )

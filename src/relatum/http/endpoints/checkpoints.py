@@ -16,7 +16,7 @@ from relatum.http.routes import Handler, Reading, Route, needing, reading
 from relatum.http.services import Call, partition_of, reader_of
 from relatum.limits import CONTRACT_VERSION
 from relatum.reads import checkpoints, diagnosis
-from relatum.store.view import LedgerView
+from relatum.viewing import RequestView
 
 
 class CheckpointSavedAnswer(Closed, frozen=True, kw_only=True):
@@ -66,7 +66,7 @@ def saving(stream: Stream) -> Handler[CheckpointBody]:
 def read(stream: Stream) -> Reading[ConsumerBody]:
     """What `checkpoints/read` answers."""
 
-    def answer(call: Call[ConsumerBody], view: LedgerView) -> CheckpointReadAnswer | Refusal:
+    def answer(call: Call[ConsumerBody], view: RequestView) -> CheckpointReadAnswer | Refusal:
         found = checkpoints.read(reader_of(call, view), stream, _subject_id(call), call.body.consumer_id)
         if isinstance(found, Refusal):
             return found
@@ -78,7 +78,7 @@ def read(stream: Stream) -> Reading[ConsumerBody]:
 def revision(stream: Stream) -> Reading[ConsumerRevisionBody]:
     """What `checkpoints/revision` answers."""
 
-    def answer(call: Call[ConsumerRevisionBody], view: LedgerView) -> CheckpointRevisionAnswer | Refusal:
+    def answer(call: Call[ConsumerRevisionBody], view: RequestView) -> CheckpointRevisionAnswer | Refusal:
         body = call.body
         found = checkpoints.revision(reader_of(call, view), stream, _subject_id(call), body.consumer_id, body.revision)
         if isinstance(found, Refusal):
@@ -91,7 +91,7 @@ def revision(stream: Stream) -> Reading[ConsumerRevisionBody]:
 def diagnose(stream: Stream) -> Reading[DiagnoseBody]:
     """What `consumers/diagnose` answers."""
 
-    def answer(call: Call[DiagnoseBody], view: LedgerView) -> DiagnoseAnswer | Refusal:
+    def answer(call: Call[DiagnoseBody], view: RequestView) -> DiagnoseAnswer | Refusal:
         body = call.body
         found = diagnosis.diagnose(reader_of(call, view), stream, _subject_id(call), body.consumer_id, body.witness)
         if isinstance(found, Refusal):

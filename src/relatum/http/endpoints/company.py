@@ -13,7 +13,7 @@ from relatum.limits import CONTRACT_VERSION
 from relatum.reads import company, consumers
 from relatum.reads.company import WorkspacePage
 from relatum.reads.consumers import ConsumerPage
-from relatum.store.view import LedgerView
+from relatum.viewing import RequestView
 
 
 class WorkspacesAnswer(Closed, frozen=True, kw_only=True):
@@ -32,7 +32,7 @@ class ConsumersAnswer(Closed, frozen=True, kw_only=True):
     page: ConsumerPage
 
 
-def workspaces(call: Call[WorkspacesQuery], view: LedgerView) -> WorkspacesAnswer | Refusal:
+def workspaces(call: Call[WorkspacesQuery], view: RequestView) -> WorkspacesAnswer | Refusal:
     """A page of workspaces."""
     company_id = call.credential.company_id
     found = company.workspaces(view, company_id, call.body.limit, call.body.after_workspace_id)
@@ -41,7 +41,7 @@ def workspaces(call: Call[WorkspacesQuery], view: LedgerView) -> WorkspacesAnswe
     return WorkspacesAnswer(contract_version=CONTRACT_VERSION, company_id=company_id, page=found)
 
 
-def consumers_of_a_stream(call: Call[ConsumersRead], view: LedgerView) -> ConsumersAnswer | Refusal:
+def consumers_of_a_stream(call: Call[ConsumersRead], view: RequestView) -> ConsumersAnswer | Refusal:
     """A page of consumers."""
     company_id = call.credential.company_id
     found = consumers.page(view, company_id, call.body.query)

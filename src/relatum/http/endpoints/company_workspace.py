@@ -33,7 +33,7 @@ from relatum.reads.record_query import CompanyRecordPage
 from relatum.reads.records import RecordInspection
 from relatum.reads.relation_query import RelationPage
 from relatum.reads.relations import RelationHistory, RelationInspection
-from relatum.store.view import LedgerView
+from relatum.viewing import RequestView
 
 
 class _WorkspaceAnswer(Closed, frozen=True, kw_only=True):
@@ -90,7 +90,7 @@ class _Head(TypedDict):
     workspace: Workspace
 
 
-def query_records(call: Call[CompanyRecordQuery], view: LedgerView) -> CompanyRecordQueryAnswer | Refusal:
+def query_records(call: Call[CompanyRecordQuery], view: RequestView) -> CompanyRecordQueryAnswer | Refusal:
     """A page of retained records, or of those eligible now."""
     problem = call.body.filter.problem()
     entered = _entered(call, view) if problem is None else invalid(problem)
@@ -100,7 +100,7 @@ def query_records(call: Call[CompanyRecordQuery], view: LedgerView) -> CompanyRe
     return found if isinstance(found, Refusal) else CompanyRecordQueryAnswer(**_head(entered), page=found)
 
 
-def inspect_record(call: Call[CompanyRecordRead], view: LedgerView) -> CompanyRecordInspectAnswer | Refusal:
+def inspect_record(call: Call[CompanyRecordRead], view: RequestView) -> CompanyRecordInspectAnswer | Refusal:
     """One retained record, whatever its state."""
     entered = _entered(call, view)
     if isinstance(entered, Refusal):
@@ -109,17 +109,17 @@ def inspect_record(call: Call[CompanyRecordRead], view: LedgerView) -> CompanyRe
     return found if isinstance(found, Refusal) else CompanyRecordInspectAnswer(**_head(entered), inspection=found)
 
 
-def typed(call: Call[CompanyTypedGraphRead], view: LedgerView) -> CompanyTypedGraphAnswer | Refusal:
+def typed(call: Call[CompanyTypedGraphRead], view: RequestView) -> CompanyTypedGraphAnswer | Refusal:
     """A walk along relations: of what is eligible, as for everybody."""
     problem = call.body.query.problem()
     entered = _entered(call, view) if problem is None else invalid(problem)
     if isinstance(entered, Refusal):
         return entered
-    found = typed_graph(entered.reader, view.now_millis, call.body.query, call.ledger.derived)
+    found = typed_graph(entered.reader, view.now_millis, call.body.query, view.mined)
     return found if isinstance(found, Refusal) else CompanyTypedGraphAnswer(**_head(entered), graph=in_parts(found))
 
 
-def evidence(call: Call[CompanyEvidenceGraphRead], view: LedgerView) -> CompanyEvidenceGraphAnswer | Refusal:
+def evidence(call: Call[CompanyEvidenceGraphRead], view: RequestView) -> CompanyEvidenceGraphAnswer | Refusal:
     """A walk back along derivations: of what is eligible, as for everybody."""
     problem = call.body.query.problem()
     entered = _entered(call, view) if problem is None else invalid(problem)
@@ -129,7 +129,7 @@ def evidence(call: Call[CompanyEvidenceGraphRead], view: LedgerView) -> CompanyE
     return found if isinstance(found, Refusal) else CompanyEvidenceGraphAnswer(**_head(entered), graph=in_parts(found))
 
 
-def inspect_relation(call: Call[CompanyRelationRead], view: LedgerView) -> CompanyRelationInspectAnswer | Refusal:
+def inspect_relation(call: Call[CompanyRelationRead], view: RequestView) -> CompanyRelationInspectAnswer | Refusal:
     """One retained relation, whatever its state."""
     entered = _entered(call, view)
     if isinstance(entered, Refusal):
@@ -139,7 +139,7 @@ def inspect_relation(call: Call[CompanyRelationRead], view: LedgerView) -> Compa
 
 
 def relation_revision(
-    call: Call[CompanyRelationRevisionRead], view: LedgerView
+    call: Call[CompanyRelationRevisionRead], view: RequestView
 ) -> CompanyRelationRevisionAnswer | Refusal:
     """One revision of a relation."""
     entered = _entered(call, view)
@@ -149,7 +149,7 @@ def relation_revision(
     return found if isinstance(found, Refusal) else CompanyRelationRevisionAnswer(**_head(entered), history=found)
 
 
-def query_relations(call: Call[CompanyRelationQuery], view: LedgerView) -> CompanyRelationQueryAnswer | Refusal:
+def query_relations(call: Call[CompanyRelationQuery], view: RequestView) -> CompanyRelationQueryAnswer | Refusal:
     """A page of retained relations."""
     problem = call.body.filter.problem()
     entered = _entered(call, view) if problem is None else invalid(problem)
@@ -159,7 +159,7 @@ def query_relations(call: Call[CompanyRelationQuery], view: LedgerView) -> Compa
     return found if isinstance(found, Refusal) else CompanyRelationQueryAnswer(**_head(entered), page=found)
 
 
-def _entered(call: Call[WorkspaceRead], view: LedgerView) -> Entered | Refusal:
+def _entered(call: Call[WorkspaceRead], view: RequestView) -> Entered | Refusal:
     return company.enter(view, call.credential.company_id, call.body.workspace_id)
 
 

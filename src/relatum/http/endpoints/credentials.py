@@ -19,7 +19,7 @@ from relatum.http.routes import Route, reading, scanning
 from relatum.http.services import Call, Nothing
 from relatum.limits import CONTRACT_VERSION
 from relatum.reads import credentials
-from relatum.store.view import LedgerView
+from relatum.viewing import RequestView
 
 
 class CredentialIssue(Closed, frozen=True, kw_only=True):
@@ -86,7 +86,7 @@ async def change_authority(call: Call[AuthorityChange]) -> CredentialAnswer | Re
     )
 
 
-def page(call: Call[CredentialsQuery], view: LedgerView) -> CredentialsAnswer:
+def page(call: Call[CredentialsQuery], view: RequestView) -> CredentialsAnswer:
     """The company's credentials, page by page."""
     company = view.partition(company_partition(call.credential.company_id))
     found = credentials.page(company, call.body.limit, call.body.after)
@@ -95,7 +95,7 @@ def page(call: Call[CredentialsQuery], view: LedgerView) -> CredentialsAnswer:
     )
 
 
-def read(call: Call[Nothing], view: LedgerView) -> CredentialAnswer | Refusal:
+def read(call: Call[Nothing], view: RequestView) -> CredentialAnswer | Refusal:
     """One credential of the company."""
     stored = view.partition(company_partition(call.credential.company_id)).credential(call.path_id)
     return errors.FORBIDDEN if stored is None else _answer(stored.credential)

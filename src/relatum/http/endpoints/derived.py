@@ -14,10 +14,10 @@ from relatum.core.wire import Closed, Uuid
 from relatum.derived import repair
 from relatum.errors import Refusal, invalid
 from relatum.http.endpoints.judging import judged_alone
-from relatum.http.routes import Route, needing, scanning
-from relatum.http.services import Call, reader_of
+from relatum.http.routes import Route, in_thread, needing, scanning
+from relatum.http.services import Call, partition_of, reader_of
 from relatum.limits import BATCH_BODY_BYTES_MAX, CONTRACT_VERSION, DANGLING_DEFAULT
-from relatum.store.view import LedgerView
+from relatum.viewing import RequestView
 
 
 class EdgeView(Closed, frozen=True, kw_only=True):
@@ -86,7 +86,7 @@ class RepairAnswer(Closed, frozen=True, kw_only=True):
     dropped: tuple[EdgeView, ...]
 
 
-def replace(call: Call[ReplaceEdges], view: LedgerView) -> ReplaceEdgesAnswer | Refusal:
+def replace(call: Call[ReplaceEdges]) -> ReplaceEdgesAnswer | Refusal:
     """A page of a run."""
     body = call.body
     problem = body.problem()
@@ -94,15 +94,15 @@ def replace(call: Call[ReplaceEdges], view: LedgerView) -> ReplaceEdgesAnswer | 
         return invalid(problem)
     edges = [MinedEdge(one.source_id, one.kind, one.target_id, one.weight) for one in body.edges]
     finish = bool(body.finish)
-    count = call.ledger.derived.replace(reader_of(call, view).workspace_id, body.run, edges, finish=finish)
+    count = call.ledger.mining.replace(partition_of(call), body.run, edges, finish=finish)
     if count is None:
         return invalid("a run has at most 500,000 edges")
     return ReplaceEdgesAnswer(contract_version=CONTRACT_VERSION, run_id=body.run.run_id, edges=count, finished=finish)
 
 
-def drop(call: Call[DropEdges], view: LedgerView) -> DropEdgesAnswer:
+def drop(call: Call[DropEdges]) -> DropEdgesAnswer:
     """All mined edges of a partition."""
-    dropped = call.ledger.derived.drop(reader_of(call, view).workspace_id)
+    dropped = call.ledger.mining.drop(partition_of(call))
     return DropEdgesAnswer(contract_version=CONTRACT_VERSION, dropped=dropped)
 
 
@@ -125,10 +125,10 @@ async def promote(call: Call[PromoteCommand]) -> PromoteAnswer | Refusal:
     return PromoteAnswer(contract_version=CONTRACT_VERSION, outcomes=outcomes)
 
 
-def dangling(call: Call[DanglingEdges], view: LedgerView) -> DanglingAnswer:
+def dangling(call: Call[DanglingEdges], view: RequestView) -> DanglingAnswer:
     """Mined edges whose end is gone."""
     limit = call.body.limit or DANGLING_DEFAULT
-    found = repair.dangling(call.ledger.derived, reader_of(call, view), limit)
+    found = repair.dangling(view.mined, reader_of(call, view), limit)
     return DanglingAnswer(
         contract_version=CONTRACT_VERSION,
         scope=call.body.scope,
@@ -137,10 +137,10 @@ def dangling(call: Call[DanglingEdges], view: LedgerView) -> DanglingAnswer:
     )
 
 
-def repaired(call: Call[DanglingEdges], view: LedgerView) -> RepairAnswer:
+def repaired(call: Call[DanglingEdges]) -> RepairAnswer:
     """Mined edges led on to superseders, or dropped."""
     limit = call.body.limit or DANGLING_DEFAULT
-    found = repair.repair(call.ledger.derived, reader_of(call, view), limit)
+    found = call.ledger.mining.repair(partition_of(call), limit)
     return RepairAnswer(
         contract_version=CONTRACT_VERSION,
         moved=tuple(MovedEdge(before=_view(before), after=_view(after)) for before, after in found.moved),
@@ -160,7 +160,7 @@ ROUTES: Final = (
         access=needing("memory_read", "memory_mine"),
         takes=ReplaceEdges,
         answers=ReplaceEdgesAnswer,
-        handle=scanning(replace),
+        handle=in_thread(replace),
         body_bytes_max=BATCH_BODY_BYTES_MAX,
         refuses=("invalid_request",),
     ),
@@ -171,7 +171,7 @@ ROUTES: Final = (
         access=needing("memory_read", "memory_mine"),
         takes=DropEdges,
         answers=DropEdgesAnswer,
-        handle=scanning(drop),
+        handle=in_thread(drop),
     ),
     Route(
         path="/api/v1/memory/edges/promote",
@@ -200,6 +200,6 @@ ROUTES: Final = (
         access=needing("memory_write"),
         takes=DanglingEdges,
         answers=RepairAnswer,
-        handle=scanning(repaired),
+        handle=in_thread(repaired),
     ),
 )

@@ -17,7 +17,7 @@ from relatum.http.services import Call, reader_of
 from relatum.limits import CONTRACT_VERSION
 from relatum.reads.graph_evidence import evidence_graph
 from relatum.reads.graph_typed import typed_graph
-from relatum.store.view import LedgerView
+from relatum.viewing import RequestView
 
 AnyGraph = TypeVar("AnyGraph", TypedGraph, EvidenceGraph)
 
@@ -38,15 +38,15 @@ class EvidenceGraphAnswer(Closed, frozen=True, kw_only=True):
     graph: EvidenceGraph
 
 
-def typed(call: Call[TypedGraphRead], view: LedgerView) -> TypedGraphAnswer | Refusal:
+def typed(call: Call[TypedGraphRead], view: RequestView) -> TypedGraphAnswer | Refusal:
     """A walk along relations."""
-    found = typed_graph(reader_of(call, view), view.now_millis, call.body.query, call.ledger.derived)
+    found = typed_graph(reader_of(call, view), view.now_millis, call.body.query, view.mined)
     if isinstance(found, Refusal):
         return found
     return TypedGraphAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, graph=in_parts(found))
 
 
-def evidence(call: Call[EvidenceGraphRead], view: LedgerView) -> EvidenceGraphAnswer | Refusal:
+def evidence(call: Call[EvidenceGraphRead], view: RequestView) -> EvidenceGraphAnswer | Refusal:
     """A walk back along derivations."""
     found = evidence_graph(reader_of(call, view), view.now_millis, call.body.query)
     if isinstance(found, Refusal):

@@ -29,7 +29,7 @@ from relatum.http.services import Call, reader_of
 from relatum.limits import BATCH_BODY_BYTES_MAX, CONTRACT_VERSION
 from relatum.reads import judgments
 from relatum.store.partition import PartitionReader
-from relatum.store.view import LedgerView
+from relatum.viewing import RequestView
 
 
 class JudgmentView(Closed, frozen=True, kw_only=True):
@@ -165,9 +165,9 @@ async def undo(call: Call[UndoCommand]) -> UndoAnswer | Refusal:
     return UndoAnswer(contract_version=CONTRACT_VERSION, candidate_ids=resumed)
 
 
-def query(call: Call[JudgmentsQuery], view: LedgerView) -> JudgmentsQueryAnswer:
+def query(call: Call[JudgmentsQuery], view: RequestView) -> JudgmentsQueryAnswer:
     """Candidates of a status."""
-    ages = call.ledger.judgments.ages
+    ages = view.ages
     page = judgments.query(
         reader_of(call, view), view.now_millis, call.body, ages.resurfacing_millis, ages.deadline_millis
     )

@@ -16,7 +16,7 @@ from relatum.http.schemas import one_of
 from relatum.http.services import Call, reader_of
 from relatum.limits import CONTRACT_VERSION
 from relatum.reads import receipts
-from relatum.store.view import LedgerView
+from relatum.viewing import RequestView
 
 
 class ReceiptReadAnswer(Closed, frozen=True, kw_only=True):
@@ -27,7 +27,7 @@ class ReceiptReadAnswer(Closed, frozen=True, kw_only=True):
     receipt: Annotated[Any, one_of(RecordReceipt, RelationReceipt, CheckpointReceipt, JudgmentReceipt, LinkReceipt)]
 
 
-def read(call: Call[ReceiptRead], view: LedgerView) -> ReceiptReadAnswer | Refusal:
+def read(call: Call[ReceiptRead], view: RequestView) -> ReceiptReadAnswer | Refusal:
     """The receipt of one key."""
     body, subject_id = call.body, call.credential.spec.subject_id
     found = receipts.read(reader_of(call, view), subject_id, body.family, body.idempotency_key)

@@ -15,7 +15,7 @@ from relatum.limits import CONTRACT_VERSION
 from relatum.reads import record_query, records
 from relatum.reads.record_query import RecordPage
 from relatum.reads.records import RecordBatchAnswer, RecordHistory, RecordInspection
-from relatum.store.view import LedgerView
+from relatum.viewing import RequestView
 
 
 class RecordReadAnswer(Closed, frozen=True, kw_only=True):
@@ -58,7 +58,7 @@ class RecordRevisionAnswer(Closed, frozen=True, kw_only=True):
     history: RecordHistory
 
 
-def read(call: Call[RecordRead], view: LedgerView) -> RecordReadAnswer | Refusal:
+def read(call: Call[RecordRead], view: RequestView) -> RecordReadAnswer | Refusal:
     """One eligible record."""
     found = records.read(reader_of(call, view), view.now_millis, call.body.record_id)
     if isinstance(found, Refusal):
@@ -66,7 +66,7 @@ def read(call: Call[RecordRead], view: LedgerView) -> RecordReadAnswer | Refusal
     return RecordReadAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, record=found)
 
 
-def batch(call: Call[RecordBatchRead], view: LedgerView) -> RecordBatchReadAnswer | Refusal:
+def batch(call: Call[RecordBatchRead], view: RequestView) -> RecordBatchReadAnswer | Refusal:
     """Up to 100 records at once."""
     found = records.batch(reader_of(call, view), view.now_millis, call.body.record_ids)
     if isinstance(found, Refusal):
@@ -74,7 +74,7 @@ def batch(call: Call[RecordBatchRead], view: LedgerView) -> RecordBatchReadAnswe
     return RecordBatchReadAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, batch=found)
 
 
-def query(call: Call[RecordQuery], view: LedgerView) -> RecordQueryAnswer | Refusal:
+def query(call: Call[RecordQuery], view: RequestView) -> RecordQueryAnswer | Refusal:
     """A page of eligible records that a filter wants."""
     found = record_query.query(reader_of(call, view), view.now_millis, view.store_key, call.body.filter)
     if isinstance(found, Refusal):
@@ -82,7 +82,7 @@ def query(call: Call[RecordQuery], view: LedgerView) -> RecordQueryAnswer | Refu
     return RecordQueryAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, page=found)
 
 
-def inspect(call: Call[RecordRead], view: LedgerView) -> RecordInspectAnswer | Refusal:
+def inspect(call: Call[RecordRead], view: RequestView) -> RecordInspectAnswer | Refusal:
     """One retained record, whatever its state."""
     found = records.inspect(reader_of(call, view), view.now_millis, call.body.record_id)
     if isinstance(found, Refusal):
@@ -90,7 +90,7 @@ def inspect(call: Call[RecordRead], view: LedgerView) -> RecordInspectAnswer | R
     return RecordInspectAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, inspection=found)
 
 
-def revision(call: Call[RecordRevisionRead], view: LedgerView) -> RecordRevisionAnswer | Refusal:
+def revision(call: Call[RecordRevisionRead], view: RequestView) -> RecordRevisionAnswer | Refusal:
     """One revision of a record."""
     found = records.revision(reader_of(call, view), call.body.record_id, call.body.revision)
     if isinstance(found, Refusal):

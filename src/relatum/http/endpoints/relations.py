@@ -15,7 +15,7 @@ from relatum.limits import CONTRACT_VERSION
 from relatum.reads import relation_query, relations
 from relatum.reads.relation_query import RelationPage
 from relatum.reads.relations import RelationHistory, RelationInspection
-from relatum.store.view import LedgerView
+from relatum.viewing import RequestView
 
 
 class RelationReadAnswer(Closed, frozen=True, kw_only=True):
@@ -50,7 +50,7 @@ class RelationQueryAnswer(Closed, frozen=True, kw_only=True):
     page: RelationPage
 
 
-def read(call: Call[RelationRead], view: LedgerView) -> RelationReadAnswer | Refusal:
+def read(call: Call[RelationRead], view: RequestView) -> RelationReadAnswer | Refusal:
     """One eligible relation."""
     found = relations.read(reader_of(call, view), view.now_millis, call.body.relation_id)
     if isinstance(found, Refusal):
@@ -58,7 +58,7 @@ def read(call: Call[RelationRead], view: LedgerView) -> RelationReadAnswer | Ref
     return RelationReadAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, relation=found)
 
 
-def inspect(call: Call[RelationRead], view: LedgerView) -> RelationInspectAnswer | Refusal:
+def inspect(call: Call[RelationRead], view: RequestView) -> RelationInspectAnswer | Refusal:
     """One retained relation, whatever its state."""
     found = relations.inspect(reader_of(call, view), view.now_millis, call.body.relation_id)
     if isinstance(found, Refusal):
@@ -66,7 +66,7 @@ def inspect(call: Call[RelationRead], view: LedgerView) -> RelationInspectAnswer
     return RelationInspectAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, inspection=found)
 
 
-def revision(call: Call[RelationRevisionRead], view: LedgerView) -> RelationRevisionAnswer | Refusal:
+def revision(call: Call[RelationRevisionRead], view: RequestView) -> RelationRevisionAnswer | Refusal:
     """One revision of a relation."""
     found = relations.revision(reader_of(call, view), call.body.relation_id, call.body.revision)
     if isinstance(found, Refusal):
@@ -74,7 +74,7 @@ def revision(call: Call[RelationRevisionRead], view: LedgerView) -> RelationRevi
     return RelationRevisionAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, history=found)
 
 
-def query(call: Call[RelationQuery], view: LedgerView) -> RelationQueryAnswer | Refusal:
+def query(call: Call[RelationQuery], view: RequestView) -> RelationQueryAnswer | Refusal:
     """A page of retained relations that a filter wants."""
     found = relation_query.query(reader_of(call, view), view.now_millis, view.store_key, call.body.filter)
     if isinstance(found, Refusal):

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import partial
-from itertools import groupby
 from typing import Final, Protocol
 
 from msgspec import Meta, Struct
@@ -36,8 +33,6 @@ from relatum.http.services import Call, Scoped, partition_of
 from relatum.ledger import MemoryOperation
 from relatum.limits import COMMAND_BATCH_MAX
 from relatum.writer.submission import MemorySubmission
-
-_FOLLOWED_BY_THE_INDEX: Final = (SaveRecord, DeleteRecord)
 
 EITHER: Final = Meta(extra_json_schema={"oneOf": [{"required": ["receipt"]}, {"required": ["error"]}]})
 """The schema of a result: a receipt, with whatever goes with it, or an error; never both or neither."""
@@ -87,10 +82,7 @@ class ItemError(Closed, frozen=True, kw_only=True):
 
 async def submit(call: Call[Scoped], item: Item) -> Receipt | Refusal:
     """The outcome of one command; raises the failure that leaves it unknown."""
-    if isinstance(item.operation, _FOLLOWED_BY_THE_INDEX):
-        [outcome] = await _submit_all(call, [item])
-    else:
-        [outcome] = await call.ledger.submit_async([_submission(call, partition_of(call), item)])
+    [outcome] = await call.ledger.submit_async([_submission(call, partition_of(call), item)])
     if isinstance(outcome, Failure):
         raise outcome
     return outcome
@@ -100,32 +92,13 @@ async def submit_batch(call: Call[Scoped], items: tuple[Item, ...]) -> list[Rece
     """The outcomes of 1 to 256 commands in order; a failure of one is that item's error."""
     if not 1 <= len(items) <= COMMAND_BATCH_MAX:
         return invalid("a batch holds 1 to 256 commands")
-    return [_item(outcome) for outcome in await _submit_all(call, items)]
-
-
-async def _submit_all(call: Call[Scoped], items: Iterable[Item]) -> list[Receipt | Refusal | Failure]:
-    """The outcomes of commands in order. A save is compared with all that came before it, so it is sent by itself."""
-    ledger, partition = call.ledger, partition_of(call)
-    submissions = [_submission(call, partition, item) for item in items]
-    outcomes: list[Receipt | Refusal | Failure] = []
-    for saves, group in groupby(submissions, lambda one: isinstance(one.operation, SaveRecord)):
-        if saves:
-            outcomes += [await _save(call, one) for one in group]
-        else:
-            outcomes += await ledger.submit_async(list(group))
-    if any(isinstance(one.operation, _FOLLOWED_BY_THE_INDEX) for one in submissions):
-        await call.services.in_thread(partial(ledger.judgments.keep_in_step, partition))
-    return outcomes
+    partition = partition_of(call)
+    outcomes = await call.ledger.submit_async([_submission(call, partition, item) for item in items])
+    return list(map(_item, outcomes))
 
 
 def _submission(call: Call[Scoped], partition: Partition, item: Item) -> MemorySubmission:
     return call.ledger.command(partition, call.credential.author, item.idempotency_key, item.operation)
-
-
-async def _save(call: Call[Scoped], submission: MemorySubmission) -> Receipt | Refusal | Failure:
-    detect = partial(call.ledger.judgments.with_detection, submission)
-    [outcome] = await call.ledger.submit_async([await call.services.in_thread(detect)])
-    return outcome
 
 
 def _item(outcome: Receipt | Refusal | Failure) -> Receipt | ItemError:

@@ -23,7 +23,7 @@ from relatum.reads.overview import Overview
 from relatum.reads.page import StopReason
 from relatum.reads.status import RecordStatus, StatusCoverage
 from relatum.reads.validate import ValidateCoverage
-from relatum.store.view import LedgerView
+from relatum.viewing import RequestView
 
 
 class LinkCommandAnswer(Closed, frozen=True, kw_only=True):
@@ -89,7 +89,7 @@ async def link(call: Call[LinkCommand]) -> LinkCommandAnswer | Refusal:
     return LinkCommandAnswer(contract_version=CONTRACT_VERSION, receipt=outcome)
 
 
-def status(call: Call[StatusQuery], view: LedgerView) -> StatusAnswer | Refusal:
+def status(call: Call[StatusQuery], view: RequestView) -> StatusAnswer | Refusal:
     """The statuses of some records."""
     found = validate.statuses(reader_of(call, view), view.now_millis, view.store_key, call.body)
     if isinstance(found, Refusal):
@@ -105,7 +105,7 @@ def status(call: Call[StatusQuery], view: LedgerView) -> StatusAnswer | Refusal:
     )
 
 
-def validated(call: Call[ValidateQuery], view: LedgerView) -> ValidateAnswer | Refusal:
+def validated(call: Call[ValidateQuery], view: RequestView) -> ValidateAnswer | Refusal:
     """Which records are stale or in conflict."""
     found = validate.validate(reader_of(call, view), call.body)
     if isinstance(found, Refusal):
@@ -122,25 +122,25 @@ def validated(call: Call[ValidateQuery], view: LedgerView) -> ValidateAnswer | R
     )
 
 
-def healthy(call: Call[HealthQuery], view: LedgerView) -> HealthAnswer:
+def healthy(call: Call[HealthQuery], view: RequestView) -> HealthAnswer:
     """How well the records hang together."""
     found = health.health(reader_of(call, view), view.now_millis)
     return HealthAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, **asdict(found))
 
 
-def overview(call: Call[OverviewQuery], view: LedgerView) -> OverviewAnswer:
+def overview(call: Call[OverviewQuery], view: RequestView) -> OverviewAnswer:
     """The most linked records and what joins them."""
     graph = overviews.overview(reader_of(call, view), view.now_millis, call.body.limit or OVERVIEW_MAX)
     return OverviewAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, graph=graph)
 
 
-def composed(call: Call[ContextQuery], view: LedgerView) -> ContextAnswer | Refusal:
+def composed(call: Call[ContextQuery], view: RequestView) -> ContextAnswer | Refusal:
     """A block for a prompt."""
     body, partition = call.body, reader_of(call, view)
     problem = body.problem()
     if problem is not None:
         return invalid(problem)
-    around = call.ledger.judgments.surroundings(partition, body.prompt)
+    around = view.surroundings(partition, body.prompt)
     budget = body.budget_characters or CONTEXT_CHARACTERS_DEFAULT
     found = context.context(partition, view.now_millis, around, budget, body.shown or ())
     return ContextAnswer(contract_version=CONTRACT_VERSION, scope=body.scope, **asdict(found))
