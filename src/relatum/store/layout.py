@@ -1,7 +1,7 @@
 """What lies where in a data directory.
 
     DIRECTORY/engine      the engine's files: all rows, and the lock of the store's one owner
-    DIRECTORY/watermark   how far the store had come when it last answered: the proof that nothing is lost (it may lag by a group)
+    DIRECTORY/watermark   how far the store had come when it last answered: the proof that nothing is lost
     DIRECTORY/ballast     room on the disk, held back while the store is open
     DIRECTORY/images      what backups that are being made are read from
     DIRECTORY/restoring   what is to become a store, and was not verified yet; there is none beside it
