@@ -110,6 +110,10 @@ def watermark_forgotten(database: Database, staged: Rows, position: rows.Positio
     _publish(database, position)
 
 
+def left_behind(database: Database) -> None:
+    """A watermark that may lag stays where it is until the store is opened again."""
+
+
 def failed_sync_ignored(database: Database, staged: Rows, position: rows.Position) -> None:
     """A sync that fails is taken for one that worked."""
     database.store.write(_whole(staged, position))
@@ -184,6 +188,11 @@ BUGS = (
         name="watermark-ahead",
         help="the watermark is raised before the rows are durable",
         patches=(Patch(Database, "commit", watermark_ahead),),
+    ),
+    Bug(
+        name="watermark-left-behind",
+        help="a watermark that may lag is not raised behind the answers",
+        patches=(Patch(Database, "mark", left_behind),),
     ),
     Bug(
         name="watermark-forgotten",

@@ -20,6 +20,7 @@ from crash_tests.template import Template
 from crash_tests.workload import Workload
 
 WORK_SECONDS_MAX = 60.0
+LAGS = (0, 0, 0, 1)
 CLIENTS = 4
 CONSUMERS = 4
 
@@ -54,7 +55,8 @@ class Trial:
         self._before = directory / f"case-{number}.before"
         self._place = seed, number
         self._template = template
-        self._site = Site(directory, f"case-{number}", launch=launch)
+        lag = seeded(seed, number, "lag").choice(LAGS)
+        self._site = Site(directory, f"case-{number}", ("--watermark-lag", str(lag)), launch)
 
     def run(self) -> Outcome:
         """Raises `Violation` with the first thing that does not hold."""

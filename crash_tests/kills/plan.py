@@ -16,6 +16,9 @@ START_PARTS_MAX = 1.1
 MAKING_KILLED = 0.3
 """How often the making of a store is killed."""
 
+LAGS = (0, 0, 0, 1)
+"""By how many groups the watermark lags, of four stores."""
+
 Moment = Literal["at work", "draining", "saving", "following"]
 """While commands are carried out, after it was told to stop, as a checkpoint is sent, as a stream tells a change."""
 Aim = Literal["everything", "feeds"]

@@ -23,7 +23,7 @@ from crash_tests.dice import Place
 from crash_tests.history import STREAMS
 from crash_tests.inspection.inspect import Findings
 from crash_tests.kills.controls import NO_OCCASION
-from crash_tests.kills.plan import OPENING_SECONDS_MAX, EarlyKill, Plan, draw_making
+from crash_tests.kills.plan import LAGS, OPENING_SECONDS_MAX, EarlyKill, Plan, draw_making
 from crash_tests.oracle import Verdict
 from crash_tests.server import Child, Server, module, run
 from crash_tests.site import Site
@@ -56,7 +56,8 @@ class Stage:
 
     def __init__(self, rig: Rig, number: int, random: Random) -> None:
         self._rig = rig
-        self._site = Site(rig.directory, f"store-{number}", ("--slots", str(rig.slots)), rig.launch)
+        options = ("--slots", str(rig.slots), "--watermark-lag", str(random.choice(LAGS)))
+        self._site = Site(rig.directory, f"store-{number}", options, rig.launch)
         making = draw_making(random)
         self.kills = 0 if making is None else 1
         with ExitStack() as until_ready:

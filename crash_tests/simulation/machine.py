@@ -170,7 +170,13 @@ class Machine:
             self._mark = FaultyMark(disk, plan, random)
             return self._mark
 
-        self._database = Database.on(self._store, open_mark, create=self.admin is None, entropy=Dice(random))
+        self._database = Database.on(
+            self._store,
+            open_mark,
+            create=self.admin is None,
+            entropy=Dice(random),
+            watermark_lag=plan.watermark_lag,
+        )
         self._trace.note(f"starts at {self._database.position.position}")
         ledger = Ledger(
             self._database,
@@ -230,22 +236,28 @@ class Machine:
         if self._committer.waiting:
             self._expect_writer()
 
+    def _require_marked(self) -> None:
+        """All that was published is below the watermark."""
+        assert self._mark is not None
+        told = self._database.position
+        require_same("the watermark of what was answered", (told.position, told.digest), self._mark.read())
+
     def _check_commit(self, before: int) -> None:
-        """Only a disk that failed poisons the writer; and what was answered is below the watermark."""
+        """Only a disk that failed poisons the writer; and the watermark does not lag for longer than until now."""
         assert self._mark is not None
         if self._committer.poisoned:
             sound = not (self._store.failed or self._mark.failed)
             require(not sound, f"the writer is poisoned, and the disk was sound: {self._lines.getvalue()}")
         elif self._database.position.position > before:
-            mark = self._mark.read()
-            told = self._database.position
-            require_same("the watermark of what was answered", (told.position, told.digest), mark)
+            self._require_marked()
 
     def _pause(self, place: failpoints.Name) -> None:
-        """At a failpoint: others go on for a while, and then the machine may die."""
+        """At a failpoint: others go on for a while, and then the machine may die. A mark lags by no second group."""
         self._trace.note(place)
         random = self._random
         try:
+            if place == "commit.written":
+                self._require_marked()
             for _ in range(int(random.random() * (self.plan.bystanders + 1))):
                 self._loop.step()
         except Exception as error:

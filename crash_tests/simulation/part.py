@@ -32,6 +32,7 @@ NOTICED = (
     "split-command",
     "watermark-ahead",
     "watermark-forgotten",
+    "watermark-left-behind",
     "failed-sync-ignored",
     "wrong-overlay-read",
     "clock-backwards",

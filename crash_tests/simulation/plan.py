@@ -24,6 +24,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     has_clerk: bool
     group_max: int
     queue_max: int
+    watermark_lag: int
     bystanders: int
     """How many steps of others, at most, fit into each pause of a commit."""
     downfalls: int
@@ -60,6 +61,7 @@ def draw(random: Random) -> Plan:
         has_clerk=share(0.3),
         group_max=random.choice((1, 2, 4, 16)),
         queue_max=random.choice((3, 64)),
+        watermark_lag=random.choice((0, 0, 0, 1)),
         bystanders=random.choice((0, 3, 8)),
         downfalls=random.choice((0, 1, 1, 2, 3)),
         fall_rate=random.choice((0.01, 0.03, 0.1)),

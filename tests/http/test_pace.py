@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from random import Random  # noqa: TID251 - the same requests given up on every run
 from typing import Final
 
+import pytest
+
 from relatum.http.pace import PASS_REQUESTS, PASS_SECONDS, Pace
+from tests.support.polling import WAIT_SECONDS
 
 FEW: Final = 5
 
@@ -68,13 +72,14 @@ def test_many_are_in_as_many_passes_as_they_need_in_their_order() -> None:
 def test_so_many_that_take_no_time_are_called_in_one_pass() -> None:
     async def scenario() -> None:
         passes = Passes(few=1_000)
-        long = asyncio.create_task(passes.request(0))
-        await long
-        passes.seconds += PASS_SECONDS
-        others = [asyncio.create_task(passes.request(number)) for number in range(1, 1 + 3 * PASS_REQUESTS)]
-        await asyncio.gather(*others)
+
+        async def long_one() -> None:
+            await passes.request(0)
+            passes.seconds += PASS_SECONDS  # so that the others come too late for this pass, and stand in line
+
+        await asyncio.gather(long_one(), *map(passes.request, range(1, 1 + 3 * PASS_REQUESTS)))
         assert list(range(1 + 3 * PASS_REQUESTS)) == passes.numbers
-        assert max(passes.sizes) <= 3 * PASS_REQUESTS
+        assert [1, PASS_REQUESTS, PASS_REQUESTS, PASS_REQUESTS] == passes.sizes
 
     asyncio.run(scenario())
 
@@ -124,5 +129,25 @@ def test_a_request_that_is_given_up_in_line_costs_nobody_a_turn() -> None:
         assert all(task.cancelled() for task in given_up)
         assert [FEW, FEW] == passes.sizes
         await asyncio.wait_for(passes.request(99), 60)  # nobody is thought to be in line still
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whoever_is_not_given_up_gets_a_turn_whoever_else_is(seed: int) -> None:
+    async def scenario() -> None:
+        dice = Random(seed)
+        passes = Passes(few=dice.choice((1, 2, FEW)))
+        tasks: list[asyncio.Task[None]] = []
+        for _ in range(200):
+            tasks += [
+                asyncio.create_task(passes.request(len(tasks) + more)) for more in range(dice.choice((0, 0, 1, 3)))
+            ]
+            if tasks and dice.random() < 0.3:
+                dice.choice(tasks[-4:]).cancel()
+            await asyncio.sleep(0)
+        await asyncio.wait(tasks, timeout=WAIT_SECONDS)
+        assert [] == [number for number, task in enumerate(tasks) if not task.done()]
+        assert [number for number, task in enumerate(tasks) if not task.cancelled()] == passes.numbers
 
     asyncio.run(scenario())

@@ -25,7 +25,7 @@ class Pace:
         self._now = now
         self._passing = False  # whether the next pass is asked for
         self._ends: float | None = None  # of this pass, once a request has begun in it
-        self._in_line = 0
+        self._in_line = 0  # with those who were called and have not yet gone on
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._put_off: list[asyncio.Future[None]] = []  # who was called and came too late in this pass
 
@@ -70,5 +70,5 @@ class Pace:
             if not call.done():  # its request may have been given up
                 call.set_result(None)
                 called += 1
-        if called:
+        if self._in_line:  # IMPORTANT: whoever comes now stays behind them, and must be called
             self._ask_for_next_pass()

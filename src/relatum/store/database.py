@@ -54,7 +54,7 @@ class Database:
         watermark_lag: int = 0,
     ) -> None:
         self.torn_tails = torn_tails
-        """What opening cut off the write-ahead log: remains of a group that nobody was told of."""
+        """What opening cut off the write-ahead log: remains of a group that the watermark does not tell of."""
         self.examined_wholly = True
         """Whether opening looked at the ends of all partitions; of a very large store it looks at the first ones."""
         self.store = store
@@ -166,7 +166,8 @@ class Database:
         """What an operator should know of how the store was found."""
         for tail in self.torn_tails:
             log.warning(
-                "the write-ahead log ended in a torn group, which was cut off; nobody had been told of it",
+                "the write-ahead log ended in a torn group, which was cut off; nobody had been told of it, unless the "
+                "watermark lagged (watermark_lag)",
                 kept=str(tail.kept),
                 tail_bytes=tail.tail_bytes,
             )

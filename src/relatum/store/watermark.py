@@ -1,4 +1,4 @@
-"""How far the store had come when it last answered anybody: one small file beside the engine's.
+"""How far the store had come when it last answered anybody, or a group before: one small file beside the engine's.
 
 What lives here: `WatermarkFile`. Whoever opens a store compares it with the state found there: a state behind the
 watermark has lost acknowledged data, be it to a log that was cut short, emptied or deleted, none of which the engine
