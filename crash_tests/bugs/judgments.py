@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from crash_tests.bugs.bug import Bug, Patch
-from relatum.core.decide import relations
+from relatum.core.decide import promotions, relations
 from relatum.core.events import Event, JudgmentEvent
-from relatum.core.ids import Author
+from relatum.core.ids import Author, Ref
 from relatum.core.links import StoredLink
 from relatum.core.relations import StoredRelation
 from relatum.core.state import PartitionState
 from relatum.store import rows
 from relatum.store.keys import PREFIX_BYTES, Table
-from relatum.store.partition import PartitionReader
 from relatum.store.projection import apply
 from relatum.store.projection.staging import Staging
 
@@ -52,7 +51,7 @@ def leave_words(staging: Staging, record_id: str) -> None:
     """A deletion leaves what verdicts on the record have said."""
 
 
-def relate_nothing(partition: PartitionReader, one_id: str, other_id: str) -> bool:
+def relate_nothing(promoter: promotions._Promoter, one: Ref, other: Ref) -> bool:
     """Every pair is taken for one that nobody has related."""
     return False
 
@@ -81,7 +80,7 @@ BUGS = (
     Bug(
         name="related-overlooked",
         help="a promotion relates what is related already",
-        patches=(Patch(PartitionReader, "are_related", relate_nothing),),
+        patches=(Patch(promotions._Promoter, "_are_related", relate_nothing),),
     ),
     Bug(
         name="missing-judgment-receipt",
