@@ -16,8 +16,12 @@ from crash_tests.violation import require, require_same
 
 SECRETS_TRIED_MAX = 12
 
-Action = Literal["issued", "rotated", "revoked"]
-_ACTIONS: dict[Change, Action] = {"rotate": "rotated", "revoke": "revoked"}
+Action = Literal["issued", "rotated", "revoked", "scope_authority_changed"]
+_ACTIONS: dict[Change, Action] = {
+    "rotate": "rotated",
+    "revoke": "revoked",
+    "scope-authority": "scope_authority_changed",
+}
 
 
 @dataclass(eq=False)
@@ -41,6 +45,8 @@ class Badge:
         """What was asked for happened; `secret` is the new one, if it was told."""
         self.actions.append(_ACTIONS[change])
         self.doubt = None
+        if change == "scope-authority":
+            return  # it keeps its secret
         if self.secret is not None:
             self.old_secrets.append(self.secret)
         self.secret = secret

@@ -1,4 +1,4 @@
-"""A thread that does the rare things: throw-away credentials are issued, rotated and revoked, streams are activated.
+"""A thread that does the rare things: it issues and changes throw-away credentials, and activates streams.
 
 What always holds: whatever may be done by a request is entered before it is sent.
 """
@@ -42,8 +42,10 @@ class Clerk:
         chosen, badge = self._random.random(), self._some_badge()
         if chosen < 0.30 or badge is None:
             self._issue()
-        elif chosen < 0.50:
+        elif chosen < 0.45:
             self._change(badge, "rotate")
+        elif chosen < 0.52:
+            self._change(badge, "scope-authority")
         elif chosen < 0.60:
             self._change(badge, "revoke")
         elif chosen < 0.70:

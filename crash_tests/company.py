@@ -13,7 +13,7 @@ from relatum.core.ids import Scope
 
 COMPANY = "acme"
 ADMINISTRATOR = "root"
-CAPABILITIES = ("memory_read", "memory_write", "memory_review", "memory_checkpoint")
+CAPABILITIES = ("memory_read", "memory_write", "memory_review", "memory_checkpoint", "memory_mine")
 EVERYWHERE = {
     "version": "company_scopes_v1",
     "projects": {"mode": "all"},

@@ -13,6 +13,12 @@ VERDICTS: Final = ("supersedes", "supersedes", "conflicts_with", "related", "com
 LINKS: Final = ("related", "conflicts", "supports", "supersedes")
 HITS_MAX: Final = 3
 BATCH_MAX: Final = 3
+DAYS: Final = ("2026-02-27", "2026-02-28")
+NO_DAY: Final = "2026-02-30"
+PROMOTED: Final = ("contradicts", "contradicts", "supports", "caused_by", "part_of", "none")
+SUSPECTED_AGAIN: Final = 0.5
+CONFIDENCES: Final = (0.6, 0.7, 0.9)
+"""Below the floor of promotions, on it, above."""
 ASTRAY: Final = 0.05
 UNDONE: Final = 0.4
 """So many changes of standing, and of links, undo an earlier one."""
@@ -51,6 +57,7 @@ class Curator(Author):
             lambda: {"type": "sweep"}: 2,
             lambda: {"type": "undo", **self._random.choice(swept)}: 2 if swept else 0,
             self._confirm: 1,
+            self._promote: 4,
         }
         return self._random.choices(list(choices), list(choices.values()))[0]()
 
@@ -145,6 +152,26 @@ class Curator(Author):
             return {"type": "sweep"}
         said = {"outcome": self._random.choice(("affirmed", "refuted")), "evidence_ref": "note 8"}
         return {"type": "confirm", "confirmations": [{"record_id": one, **said} for one in two]}
+
+    def _promote(self) -> Json:
+        """Proposals of a miner, some of them weak, or about what is gone or related already; seldom an unsound run."""
+        proposals = [one for _ in range(self._random.randint(1, BATCH_MAX)) if (one := self._proposal()) is not None]
+        if not proposals:
+            return {"type": "sweep"}
+        day = NO_DAY if self._strays() else self._random.choice(DAYS)
+        run = {"run_id": f"run {self._random.randrange(100)}", "run_date": day}
+        return {"type": "promote", "run": run, "proposals": proposals}
+
+    def _proposal(self) -> Json | None:
+        kind = self._random.choice(PROMOTED)
+        again = kind == "contradicts" and self._random.random() < SUSPECTED_AGAIN
+        two = (self._sight.suspected(self._random) if again else None) or self._two()
+        if two is None:
+            return None
+        if kind == "contradicts":
+            self._sight.suspect(two)
+        said = {"kind": kind, "confidence": self._random.choice(CONFIDENCES)}
+        return {"source_id": two[0], "target_id": two[1], **said}
 
     # Parts
 

@@ -10,6 +10,7 @@ from crash_tests.consumers.consumer import Consumer
 from crash_tests.consumers.heard import Heard
 from crash_tests.history import STREAMS, Account, Command, Desk, History, Json, Owner, Stream
 from crash_tests.inspection.claims import Claim
+from crash_tests.mining import Mined
 from crash_tests.operations import Sight
 from crash_tests.sending import REFUSALS
 from crash_tests.tending.tended import Tended
@@ -40,6 +41,7 @@ class Ground:
     def __post_init__(self) -> None:
         owners = [Owner(desk, stream, name) for name in CONSUMER_IDS for desk in self.desks for stream in STREAMS]
         self.tended = Tended(self.accounts[0])
+        self.mined = Mined(self.accounts[0])
         self._consumers = {owner: Consumer(owner, self.heard(owner.desk, owner.stream)) for owner in owners}
 
     def claims(self) -> Iterator[Claim]:

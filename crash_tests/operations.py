@@ -42,6 +42,7 @@ class Sight:
         self._standing: dict[str, dict[str, None]] = {name: {} for name in STANDINGS}
         self._linked: dict[tuple[str, str], None] = {}
         self._verdicts: dict[str, tuple[str, str]] = {}
+        self._suspected: dict[tuple[str, str], None] = {}
 
     def learn(self, command: Command) -> None:
         """What an accepted command tells."""
@@ -76,6 +77,16 @@ class Sight:
         """A relation came from a verdict on two records."""
         with self._lock:
             self._verdicts[relation_id] = ends
+
+    def suspect(self, ends: tuple[str, str]) -> None:
+        """Somebody says that two records contradict each other."""
+        with self._lock:
+            self._suspected[ends] = None
+
+    def suspected(self, random: Random) -> tuple[str, str] | None:
+        """Some pair of which that was said of late."""
+        with self._lock:
+            return random.choice(list(self._suspected)[-RECENT:]) if self._suspected else None
 
     def verdict(self, random: Random) -> tuple[Known, tuple[Known, Known]] | None:
         """Some relation that came from a verdict, and the records that it is about."""

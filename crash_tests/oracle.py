@@ -8,7 +8,8 @@
                  graphs around some records are what the model's relations make of them; the change streams tell every
                  accepted command once, from where they were left before the kill, by pages and by resumed streams;
                  checkpoints and throw-away credentials are as they were acknowledged; what was saved, judged, linked
-                 and changed beside a record in the scope that is tended is answered as it was
+                 and changed beside a record in the scope that is tended is answered as it was; mined edges are those of
+                 the last run that was finished
 
 What always holds: nothing here looks at anything but answers.
 """
@@ -19,6 +20,7 @@ from random import Random
 
 from msgspec import Struct
 
+from crash_tests import mining
 from crash_tests.adjacency import check_graphs
 from crash_tests.feeds import Feeds, check_resumption
 from crash_tests.ground import Ground
@@ -105,6 +107,7 @@ class Oracle:
             verdict.present += looked.present
             verdict.absent += looked.absent
             verdict.replayed += looked.replayed
+            verdict.objects += mining.look(ground.mined, port)
             verdict.badges = ground.badges.check(registry, self._random, accounts)
         ground.observed.clear()
         self._mark = ground.history.mark()

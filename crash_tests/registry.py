@@ -8,14 +8,17 @@ from typing import Literal, Self
 
 import msgspec
 
+from crash_tests.company import EVERYWHERE
 from crash_tests.history import Json
 from crash_tests.violation import require
 from crash_tests.wire import Connection, Response
 
 CREDENTIALS = "/api/v1/credentials"
 PAGE = 100
+WIDE: Json = {"grants": [], "scope_policy": EVERYWHERE}
+"""The authority that changes of scopes give: what a credential could address before, it still can."""
 
-Change = Literal["rotate", "revoke"]
+Change = Literal["rotate", "revoke", "scope-authority"]
 
 
 class Registry:
@@ -38,9 +41,11 @@ class Registry:
         return self._connection.post(CREDENTIALS, _body(spec=spec))
 
     def change(self, credential_id: str, change: Change, expected_revision: int) -> Response:
-        """A new secret for a credential, or its end."""
-        path = f"{CREDENTIALS}/{credential_id}/{change}"
-        return self._connection.post(path, _body(expected_revision=expected_revision))
+        """A new secret for a credential, its end, or every scope for it."""
+        path, members = f"{CREDENTIALS}/{credential_id}/{change}", {"expected_revision": expected_revision}
+        if change == "scope-authority":
+            return self._connection.post(path, _body(authority=WIDE, **members))
+        return self._connection.post(path, _body(**members))
 
     def all(self) -> list[Json]:
         """Every credential of the company."""

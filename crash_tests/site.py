@@ -42,6 +42,7 @@ NOTICED = (
     "topic-slot-kept",
     "payload-kept",
     "missing-candidate",
+    "promotion-not-counted",
     "missing-judgment-receipt",
     "replay-by-key-alone",
     "replay-forgotten",

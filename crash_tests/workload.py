@@ -13,6 +13,7 @@ from crash_tests.consumers.follower import Follower
 from crash_tests.consumers.page_reader import PageReader
 from crash_tests.dice import Place, seeded
 from crash_tests.ground import Ground
+from crash_tests.mining import Miner
 from crash_tests.server import Server
 from crash_tests.tending.tender import Tender
 from crash_tests.violation import require
@@ -21,6 +22,7 @@ from crash_tests.worker import Worker
 
 ACCEPTED_PER_CLERK = 8
 ACCEPTED_PER_TENDER = 2
+ACCEPTED_PER_MINER = 4
 CLERK_SECONDS_MAX = 60.0
 
 Happening = Literal["accepted", "saving", "following", "broken"]
@@ -47,6 +49,8 @@ class Workload:
         workers.append(Clerk(ground, server, seeded(*place, "clerk"), partial(self._pace, ACCEPTED_PER_CLERK)))
         name = "-".join(map(str, (*place, "tender")))
         workers.append(Tender(ground.tended, server, name, partial(self._pace, ACCEPTED_PER_TENDER)))
+        random = seeded(*place, "miner")
+        workers.append(Miner(ground.mined, server, random, partial(self._pace, ACCEPTED_PER_MINER)))
         self._threads = [Thread(target=self._run, args=(worker,), daemon=True) for worker in workers]
         for thread in self._threads:
             thread.start()

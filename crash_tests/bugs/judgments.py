@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from crash_tests.bugs.bug import Bug, Patch
-from relatum.core.decide import relations
+from relatum.core.decide import promotions, relations
 from relatum.core.events import Event, JudgmentEvent
-from relatum.core.ids import Author
+from relatum.core.ids import Author, Ref
 from relatum.core.links import StoredLink
 from relatum.core.relations import StoredRelation
 from relatum.core.state import PartitionState
@@ -30,6 +30,12 @@ def put_without_standing(staging: Staging, key: bytes, body: bytes) -> None:
         _put(staging, key, body)
 
 
+def put_without_promotions(staging: Staging, key: bytes, body: bytes) -> None:
+    """How many edges were promoted for a day stands in the events and nowhere else."""
+    if key[PREFIX_BYTES] != Table.PROMOTED:
+        _put(staging, key, body)
+
+
 def receipt_but_of_judgments(staging: Staging, author: Author, key: str, event: Event, command_digest: str) -> None:
     """The key of a judgment leads nowhere."""
     if not isinstance(event, JudgmentEvent):
@@ -43,6 +49,11 @@ def put_link_at_source(staging: Staging, link: StoredLink) -> None:
 
 def leave_words(staging: Staging, record_id: str) -> None:
     """A deletion leaves what verdicts on the record have said."""
+
+
+def relate_nothing(promoter: promotions._Promoter, one: Ref, other: Ref) -> bool:
+    """Every pair is taken for one that nobody has related."""
+    return False
 
 
 def leave_standing(state: PartitionState, before: StoredRelation, after: StoredRelation) -> tuple[()]:
@@ -60,6 +71,16 @@ BUGS = (
         name="missing-standing",
         help="changes of a standing are told and not kept",
         patches=(Patch(Staging, "put", put_without_standing),),
+    ),
+    Bug(
+        name="promotion-not-counted",
+        help="promotions are told and not counted for their day",
+        patches=(Patch(Staging, "put", put_without_promotions),),
+    ),
+    Bug(
+        name="related-overlooked",
+        help="a promotion relates what is related already",
+        patches=(Patch(promotions._Promoter, "_are_related", relate_nothing),),
     ),
     Bug(
         name="missing-judgment-receipt",

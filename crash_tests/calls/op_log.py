@@ -92,6 +92,7 @@ PART = Part(
         "payload-kept",
         "missing-candidate",
         "missing-standing",
+        "promotion-not-counted",
         "missing-judgment-receipt",
         "link-at-one-end",
         "replay-forgotten",

@@ -118,7 +118,10 @@ class Session:
             self._failed = True
             require(self._ledger.readiness() == "poisoned", "a commit failed, and the ledger takes itself for ready")
             return []
-        require(not self._failed, f"{commands[0].id} was answered after a commit had failed")
+        if self._failed:  # then only what makes no sense whatever is stored is answered, since no writer is asked
+            senseless = all(one.refusal == "invalid_request" for one in told)
+            require(senseless, f"{commands[0].id} was answered after a commit had failed")
+            return []
         self._reporter.tell(*told)
         answered = list(zip(commands, told, strict=True))
         lasting = (one for one in answered if isinstance(one[0].ask, Memory | Judgment))

@@ -27,7 +27,7 @@ from relatum.core.candidates import Orphaned
 from relatum.core.changes import JournalHead
 from relatum.core.commands import AssertRelation
 from relatum.core.consequences import Consequences
-from relatum.core.cursors import Advance, CheckpointCommand, Cursor
+from relatum.core.cursors import Advance, CheckpointCommand, Cursor, Reconcile
 from relatum.core.events import Event, JudgmentEvent
 from relatum.core.ids import Partition
 from relatum.core.stored_judgments import SweepRun
@@ -38,6 +38,7 @@ from relatum.store.view import LedgerView
 
 BATCH_MAX: Final = 12
 STALE: Final = 0.1
+RECONCILED: Final = 0.15
 TENDING: Final = 0.3
 """So much of what is done to records and relations is to save, to link, or to change a standing."""
 PENDING_MAX: Final = 20
@@ -89,7 +90,7 @@ class Sights:
         brought = (event.consequences if event else None) or Consequences()
         for part in brought.relations:
             self.of(desk).hear(msgspec.to_builtins(part.receipt))
-            if isinstance(part.operation, AssertRelation):
+            if isinstance(part.operation, AssertRelation) and not part.plain:
                 said = part.operation.relation
                 self.of(desk).hear_verdict(part.relation_id, (said.source.record_id, said.target.record_id))
         if isinstance(event, JudgmentEvent) and isinstance(event.operation, SweepRun) and brought.candidates:
@@ -143,14 +144,15 @@ class Thinker:
             return Sent(id=self._fresh_id(), ask=Activation(desk=number, stream=stream))
         consumer_id = self._random.choice(("pager", "follower"))
         saved = partition.checkpoint(stream, desk.account.subject_id, consumer_id)
-        own_id = self._fresh_id()
+        own_id, place = self._fresh_id(), self._place(partition, stream, tip)
+        reconciles = self._random.random() < RECONCILED
         command = CheckpointCommand(
             contract_version=1,
             idempotency_key=own_id,
             consumer_id=consumer_id,
             expected_revision=saved.revision if saved else 0,
             expected_checkpoint_digest=saved.checkpoint_digest if saved else None,
-            operation=Advance(cursor=self._place(partition, stream, tip)),
+            operation=Reconcile(cursor=place, evidence_ref="note 7") if reconciles else Advance(cursor=place),
         )
         return Sent(id=own_id, ask=Saving(desk=number, stream=stream, command=command))
 

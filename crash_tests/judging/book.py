@@ -6,6 +6,7 @@ read off the claims, who holds a topic slot off the sheets. What is slow stays s
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
@@ -125,6 +126,15 @@ class Book:
     links: dict[frozenset[str], str] = field(default_factory=dict)
     """By the pair, what kind of link it has."""
 
+    edges: dict[str, tuple[Ref, Ref]] = field(default_factory=dict)
+    """By the id of a relation that was promoted: source and target."""
+
+    promoted: Counter[str] = field(default_factory=Counter)
+    """How many proposals became relations, by the day of their run."""
+
+    suspected: dict[frozenset[str], list[str]] = field(default_factory=dict)
+    """By the pair, on which days it was found to contradict itself, up to two."""
+
     latest: int = 0
     """When the last command was committed."""
 
@@ -200,6 +210,12 @@ class Book:
         found = [pair for pair in self.pairs.values() if pair.status == "pending" and {*pair.ends} == {one, other}]
         assert len(found) < 2, "a pair with two pending candidates"
         return found[0] if found else None
+
+    def related(self, one: str, other: str) -> bool:
+        """Whether any relation has ever joined two records as they are now."""
+        refs = {self.sheets[one].ref, self.sheets[other].ref}
+        joined = [(claim.source, claim.target) for claim in self.claims.values()]
+        return any({*ends} == refs for ends in (*joined, *self.edges.values()))
 
     def said(self, thing: Claim | Pair) -> str | None:
         """The reason of a verdict, which goes with either end."""

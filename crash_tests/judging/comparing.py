@@ -59,6 +59,15 @@ class JudgmentsCompared:
             expected[one][other] = expected[other][one] = kind
         require_same("the links", expected, found)
 
+    def promotions(self) -> None:
+        """What promotions count, for each day and each pair."""
+        book = self._book
+        for day, count in book.promoted.items():
+            require_same(f"how many edges were promoted for {day}", count, self._partition.promoted_on(day))
+        for pair, days in book.suspected.items():
+            one, other = pair
+            require_same("on which days a pair was suspected", tuple(days), self._partition.suspicion(one, other))
+
     def queue(self, min_age: int | None, limit: int) -> None:
         """The candidates of each status."""
         for status in (None, "pending", "judged", "orphaned"):

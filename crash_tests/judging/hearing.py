@@ -11,6 +11,7 @@ from typing import NamedTuple, assert_never
 
 from crash_tests.judging import record_rules, rules
 from crash_tests.judging.book import Book, Pair
+from crash_tests.judging.promoting import hear_promotion
 from crash_tests.violation import Violation, require, require_same
 from relatum.core.candidates import Judged, Opened, Orphaned, Resumed
 from relatum.core.commands import (
@@ -36,6 +37,7 @@ from relatum.core.judgments import (
     Undoing,
 )
 from relatum.core.links import LinkOperation
+from relatum.core.promotions import Promoting
 from relatum.core.relations import Provenance, RelationInput
 from relatum.core.standings import Confirmation
 from relatum.core.stored_judgments import Confirmed, PairsSubmitted, SweepRun, VerdictGiven
@@ -49,7 +51,7 @@ class _Shape(NamedTuple):
     """What consequences can change."""
 
     retired: dict[str, bool]
-    """Of each claim."""
+    """Of each claim, and of each relation that was promoted."""
     superseded: dict[str, tuple[str, str]]
     """By record: who supersedes it, and the claim that says so."""
     pairs: dict[str, tuple[str, str | None, str | None]]
@@ -141,8 +143,10 @@ def _judgment(book: Book, operation: JudgmentOperation, event: JudgmentEvent) ->
         case Confirming():
             _require_no(rules.confirmation_trouble(book, operation), event)
             _confirmed(book, operation, event)
+        case Promoting():
+            hear_promotion(book, operation, event)
         case _:
-            raise Violation(f"event {event.sequence} came of a command that nobody here gives")
+            assert_never(operation)
 
 
 def _item(book: Book, judgment: Judgment, given: VerdictGiven, event: JudgmentEvent) -> None:
@@ -272,7 +276,7 @@ def _shape(book: Book) -> _Shape:
     superseded = {claim.target.record_id: (claim.source.record_id, claim.id) for claim in superseding}
     require(len(superseded) == len(superseding), "a record has two superseders")
     return _Shape(
-        {claim.id: claim.retired for claim in book.claims.values()},
+        {claim.id: claim.retired for claim in book.claims.values()} | dict.fromkeys(book.edges, False),
         superseded,
         {pair.id: (pair.status, pair.operation, pair.claim) for pair in book.pairs.values()},
     )

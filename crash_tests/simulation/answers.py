@@ -129,6 +129,7 @@ class Answers:
         compared = self._compared()
         compared.standings()
         compared.links()
+        compared.promotions()
         compared.queue(0, QUEUE_LIMIT_MAX)
         compared.annotations(ANNOTATIONS_MAX, self._sample(self._model.records, _RECORDS_ANNOTATED))
 
@@ -136,6 +137,7 @@ class Answers:
         compared = self._compared()
         compared.queue(self._random.choice((None, 0)), self._random.choice(_PAGE_LIMITS))
         compared.standings()
+        compared.promotions()
 
     def _compared(self) -> JudgmentsCompared:
         self._chapter.book.now_millis = self._now

@@ -8,7 +8,7 @@ from typing import Final
 from crash_tests.simulation.loop import SimulatedLoop
 from relatum.judging import Ages
 
-AGES: Final = Ages(resurfacing_millis=1, deadline_millis=12)
+AGES: Final = Ages(resurfacing_millis=1, deadline_millis=5)
 """Candidates are offered again, and swept, within a case."""
 _EPOCH_MILLIS = 1_700_000_000_000
 

@@ -39,7 +39,7 @@ def operation_of(command: Command) -> CommandOperation:
 
 
 class _Book(Book):
-    """A book in which who is eligible is for the model to say, which knows of sources and ends too."""
+    """A book in which the model says who is eligible and what is related: it knows of sources and of all relations."""
 
     model: Model
     now_millis = 0
@@ -47,6 +47,12 @@ class _Book(Book):
     def eligible(self, record_id: str) -> bool:
         """Whether a reader is given a record."""
         return self.model.is_eligible(record_id, self.now_millis)
+
+    def related(self, one: str, other: str) -> bool:
+        """Whether any relation has ever joined two records as they are now."""
+        refs = [{"record_id": own, "revision": len(self.model.records[own])} for own in (one, other)]
+        given = (revisions[0]["input"] for revisions in self.model.relations.values())
+        return any([said["source"], said["target"]] in (refs, refs[::-1]) for said in given)
 
 
 class Chapter:
@@ -91,7 +97,7 @@ class Chapter:
             self.model.apply(own)
             self._tell("relation", self.model.change(own))
             self.sight.learn(own)
-            if isinstance(part.operation, AssertRelation):
+            if isinstance(part.operation, AssertRelation) and not part.plain:
                 said = part.operation.relation
                 self.sight.hear_verdict(part.relation_id, (said.source.record_id, said.target.record_id))
         for standing in brought.standings:

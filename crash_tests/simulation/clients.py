@@ -32,6 +32,8 @@ _PAUSE_SECONDS = 0.004
 _OF_STATE = {"invalid_request", "record_not_found", "revision_conflict"}
 _OF_JUDGMENTS = _OF_STATE | {"candidate_not_found"}
 _JUDGING = 0.2
+_UNDOING = 0.6
+"""So much of what is judged while a sweep can be undone is to undo it: sweeps that find something are rare."""
 _TENDING = 0.3
 """So much of what is done to records and relations is to save, to link, or to change a standing."""
 
@@ -106,6 +108,8 @@ class Client:
         pending = [pair.id for pair in book.oldest("pending")]
         swept: list[Json] = [{"run_id": run} for run, orphaned in book.runs.items() if orphaned]
         swept += [{"operation_id": one} for orphaned in book.runs.values() for one, _ in orphaned]
+        if book.oldest("orphaned") and self._random.random() < _UNDOING:
+            return {"type": "undo", **self._random.choice(swept)}
         return self._curator(desk).judgment(pending, swept)
 
     def _made(self, desk: Desk, family: Family, operation: Json) -> Command:

@@ -48,6 +48,8 @@ NOTICED = (
     "payload-kept",
     "missing-candidate",
     "missing-standing",
+    "promotion-not-counted",
+    "related-overlooked",
     "missing-judgment-receipt",
     "link-at-one-end",
     "words-kept",

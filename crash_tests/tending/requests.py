@@ -8,6 +8,7 @@ from random import Random
 from threading import Lock
 from typing import Any, NamedTuple
 
+from crash_tests.curation import CONFIDENCES, DAYS, NO_DAY, PROMOTED
 from crash_tests.history import Family, Json
 from crash_tests.operations import UNKNOWN_ID
 
@@ -15,12 +16,20 @@ RECORDS = "/api/v1/memory/records"
 RELATIONS = "/api/v1/memory/relations"
 JUDGMENTS = "/api/v1/memory/judgments"
 LINKS = "/api/v1/memory/links"
+EDGES = "/api/v1/memory/edges"
 SCOPE: Json = {"project_id": "atlas", "agent_id": "scout", "visibility": "shared"}
 VERDICTS = ("supersedes", "supersedes", "conflicts_with", "related", "compatible", "scoped", "not_conflict")
 WORDS = ["ferry", "harbour", "north", "south", "leaves", "arrives", "nine", "ten", "noon", "never", "bridge", "lantern"]
 TOPICS = ("ferry", "harbour", "bridge")
 REMEMBERED = 200
-FAMILIES: dict[str, Family] = {"save": "record", "stand": "record", "change": "relation", "link": "link"}
+PROPOSALS_MAX = 12
+FAMILIES: dict[str, Family] = {
+    "save": "record",
+    "stand": "record",
+    "mark": "record",
+    "change": "relation",
+    "link": "link",
+}
 """By kind; all others are judgments."""
 
 
@@ -79,6 +88,9 @@ class Known:
                             self.relations[result["receipt"]["relation_id"]] = result["receipt"]["revision"]
                 case "compare" | "change":
                     self.relations[answer["receipt"]["relation_id"]] = answer["receipt"]["revision"]
+                case "promote":
+                    made = [one["relation_id"] for one in answer["outcomes"] if one["outcome"] == "promoted"]
+                    self.relations |= dict.fromkeys(made, 1)
                 case "sweep":
                     self.undoable.append({"run_id": answer["run_id"]})
                     self.undoable += [{"operation_id": one["operation_id"]} for one in answer["operations"]]
@@ -91,7 +103,7 @@ class Known:
             return ids[-REMEMBERED:]
 
     def relation(self, dice: Random) -> tuple[str, int] | None:
-        """A relation that a verdict has made, at the newest revision that somebody was told."""
+        """A relation that a verdict or a promotion has made, at the newest revision that somebody was told."""
         with self._lock:
             return dice.choice(list(self.relations.items())) if self.relations else None
 
@@ -114,7 +126,9 @@ class Ideas:
             self._confirm: 1,
             self._change: 2,
             self._stand: 2,
+            self._mark: 1,
             self._link: 2,
+            self._promote: 4,
         }
 
     def next(self) -> Request:
@@ -169,7 +183,7 @@ class Ideas:
         return "confirm", f"{RECORDS}/confirm", {"confirmations": given}
 
     def _change(self) -> tuple[str, str, Json]:
-        """Retires, restores or rejects the relation of a verdict; asks for a save where there is none."""
+        """Retires, restores or rejects the relation of a verdict or a promotion; saves where there is none."""
         found = self._known.relation(self.dice)
         if found is None:
             return self._save()
@@ -183,10 +197,32 @@ class Ideas:
         operation = {"type": kind, "record_id": self._two()[0], "expected_revision": 1}
         return "stand", f"{RECORDS}/commands", {"operation": operation}
 
+    def _mark(self) -> tuple[str, str, Json]:
+        out_of_date, later = self._two()
+        because = {"record_id": later, "revision": 1}
+        operation = {"type": "mark_stale", "record_id": out_of_date, "because": because}
+        return "mark", f"{RECORDS}/commands", {"operation": operation}
+
     def _link(self) -> tuple[str, str, Json]:
         source, target = self._two()
         kind = {"type": "link", "kind": "related"} if self.dice.random() < 0.7 else {"type": "unlink"}
         return "link", f"{LINKS}/commands", {"operation": {**kind, "source_id": source, "target_id": target}}
+
+    def _promote(self) -> tuple[str, str, Json]:
+        """Proposals of a miner, now and then for a day that is none."""
+        pairs = [self._two() for _ in range(self.dice.randint(1, PROPOSALS_MAX))]
+        proposals = [
+            {
+                "source_id": source,
+                "target_id": target,
+                "kind": self.dice.choice(PROMOTED),
+                "confidence": self.dice.choice(CONFIDENCES),
+            }
+            for source, target in pairs
+        ]
+        day = NO_DAY if self.dice.random() < 0.05 else self.dice.choice(DAYS)
+        run = {"run_id": f"run {self.dice.randrange(100)}", "run_date": day}
+        return "promote", f"{EDGES}/promote", {"run": run, "proposals": proposals}
 
     def _two(self) -> list[str]:
         found: list[str] = self.dice.sample(self._known.recent(self._known.records), 2)

@@ -42,7 +42,9 @@ class Office:
             return Response(403, b"{}")
         if len(actions) != expected_revision:
             return Response(409, b"{}")
-        actions.append("rotated" if change == "rotate" else "revoked")
+        actions.append({"rotate": "rotated", "revoke": "revoked"}.get(change, "scope_authority_changed"))
+        if change == "scope-authority":
+            return Response(200, b"{}")
         self.secrets = {secret: owner for secret, owner in self.secrets.items() if owner != credential_id}
         self.secrets["new"] = credential_id
         return Response(200, msgspec.json.encode({"secret": "new"} if change == "rotate" else {}))
@@ -111,7 +113,7 @@ def test_a_revocation_that_was_acknowledged_must_hold() -> None:
     check(Badges([badge]), office)
 
 
-@pytest.mark.parametrize("change", ["rotate", "revoke"])
+@pytest.mark.parametrize("change", ["rotate", "revoke", "scope-authority"])
 def test_a_change_in_doubt_is_settled_by_sending_it_again(change: Change) -> None:
     for happened in (False, True):
         badge, office = rotated_once(), sound()

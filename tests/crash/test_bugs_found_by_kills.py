@@ -34,6 +34,7 @@ CASES: dict[str, Case] = {
     "topic-slot-kept": AT_WORK,
     "payload-kept": AT_WORK,
     "missing-candidate": AT_WORK,
+    "promotion-not-counted": AT_WORK,
     "missing-judgment-receipt": AT_WORK,
     "wrong-overlay-read": AT_WORK,
 }

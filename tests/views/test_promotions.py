@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
+from unittest import mock
 
 import pytest
 
@@ -11,6 +14,7 @@ from relatum.core.ids import Ref
 from relatum.core.promotions import PromotedKind, PromotionOutcome
 from relatum.ledger import Ledger
 from relatum.limits import PROMOTIONS_MAX
+from relatum.store.projection.staging import Staging
 from tests.support import builders
 from tests.support.builders import unknown_id
 from tests.support.desk import Desk
@@ -92,6 +96,32 @@ def test_a_relation_to_an_earlier_revision_stands_in_nobodys_way(miner: Miner, p
     plainly(pair)
     other = pair.desk.revise(pair.other)
     assert ["promoted"] == miner.promote(propose(pair.one, other))
+
+
+def test_each_end_is_asked_once_a_command_what_it_is_joined_with(miner: Miner, desk: Desk) -> None:
+    hub, *spokes = (desk.create(f"record {number}") for number in range(6))
+    for spoke in spokes[:3]:
+        desk.retire(desk.relate(hub, spoke))
+    joined, once = Counter[Ref](), Counter[Ref]()
+    with _counted("joined_with", joined), _counted("once_joined_with", once):
+        outcomes = miner.promote(*(propose(hub, spoke) for spoke in spokes))
+    assert ["related_already"] * 3 + ["promoted"] * 2 == outcomes
+    assert {hub: 1} == joined
+    assert dict.fromkeys(spokes[3:], 1) == once
+
+
+@contextmanager
+def _counted(name: str, asked: Counter[Ref]) -> Iterator[None]:
+    """How often each end is asked something."""
+    answer = getattr(Staging, name)
+
+    def counting(staging: Staging, end: Ref) -> frozenset[Ref]:
+        asked[end] += 1
+        found: frozenset[Ref] = answer(staging, end)
+        return found
+
+    with mock.patch.object(Staging, name, counting):
+        yield
 
 
 def test_a_link_and_a_relation_of_others_stand_in_nobodys_way(miner: Miner, pair: Pair) -> None:

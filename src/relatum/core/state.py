@@ -9,7 +9,7 @@ from relatum.core.access import StoredCredential
 from relatum.core.candidates import Candidate
 from relatum.core.cursors import Checkpoint, Cursor
 from relatum.core.events import Head
-from relatum.core.ids import Partition
+from relatum.core.ids import Partition, Ref
 from relatum.core.links import StoredLink
 from relatum.core.records import RecordMeta
 from relatum.core.relations import StoredRelation
@@ -102,8 +102,14 @@ class Links(Protocol):
 class Promotions(Protocol):
     """What promotions of one partition have led to, at one moment."""
 
-    def are_related(self, one_id: str, other_id: str) -> bool:
-        """Whether an authored relation joins two records at their current revisions, whatever direction and state."""
+    def relations_at(self, end: Ref) -> int:
+        """How many relations hold that a record has at an exact revision."""
+
+    def joined_with(self, end: Ref) -> frozenset[Ref]:
+        """The other ends of every relation that a record has at an exact revision, whatever direction and state."""
+
+    def once_joined_with(self, end: Ref) -> frozenset[Ref]:
+        """As `joined_with`, but where all relations of a record hold nothing is told."""
 
     def suspicion(self, one_id: str, other_id: str) -> tuple[str, ...]:
         """On which days an unordered pair was found to contradict itself."""

@@ -21,7 +21,7 @@ from relatum.core.streams import RELATIONS, Stream
 from relatum.errors import StorageInconsistency
 from relatum.store import newest, rows
 from relatum.store.judgments import JudgmentReader
-from relatum.store.keys import Table, Use, beyond, credential_company
+from relatum.store.keys import Table, beyond, credential_company
 
 Direction = Literal[Table.OUTGOING, Table.INCOMING]
 
@@ -153,37 +153,6 @@ class PartitionReader(JudgmentReader):
         """The completeness headers of a record at an exact revision; every stored revision has them."""
         body = self.body(self.keys.header(end.record_id, end.revision))
         return None if body is None else rows.unpack_completeness(body)
-
-    def are_related(self, one_id: str, other_id: str) -> bool:
-        """Whether an authored relation joins two records at their current revisions, in either direction and any state.
-
-        Costs a scan of the uses of that end which has fewer relations, and a look-up for each.
-        """
-        ends = [self.record(one_id), self.record(other_id)]
-        refs = [Ref(record_id=end.meta.record_id, revision=end.meta.revision) for end in ends if end is not None]
-        if len(refs) < 2:
-            return False
-        fewest, other = sorted(refs, key=self._relations_at)
-        return any(
-            self._uses(other, theirs, relation_id)
-            for own, theirs in ((Use.SOURCE, Use.TARGET), (Use.TARGET, Use.SOURCE))
-            for relation_id in self._used_by(fewest, own)
-        )
-
-    def _used_by(self, end: Ref, use: Use) -> Iterator[str]:
-        """The relations that have a record at exactly this revision for their source, or their target."""
-        prefix = self.keys.dependents(end.record_id) + bytes([use])
-        for key, row in self.reader.scan(prefix, beyond(prefix)):
-            if rows.unpack_u64(rows.unseal(key, row)) == end.revision:
-                yield uuid_text(key[-16:])
-
-    def _uses(self, end: Ref, use: Use, relation_id: str) -> bool:
-        body = self.body(self.keys.dependent(end.record_id, use, relation_id))
-        return body is not None and rows.unpack_u64(body) == end.revision
-
-    def _relations_at(self, end: Ref) -> int:
-        header = self.completeness(end)
-        return 0 if header is None else header.outgoing_count + header.incoming_count
 
     # Receipts, journals, credentials
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 from relatum import limits
@@ -18,7 +19,7 @@ from relatum.core.receipts import RelationReceipt
 from relatum.core.relations import Provenance, RelationInput
 from relatum.core.state import PartitionState
 from relatum.core.stored_judgments import Promoted
-from relatum.errors import Refused
+from relatum.errors import Refused, StorageInconsistency
 
 
 class Promotion(NamedTuple):
@@ -64,6 +65,8 @@ class _Promoter:
         self._asked = asked
         self._room = limits.PROMOTIONS_MAX - state.promoted_on(operation.run.run_date)
         self._taken: set[frozenset[str]] = set()
+        self._joined_with = cache(state.joined_with)
+        self._once_joined_with = cache(state.once_joined_with)
         self.parts: list[RelationPart] = []
         self.outcomes: dict[int, ProposalOutcome] = {}
         self.suspicions: list[tuple[str, str]] = []
@@ -95,11 +98,23 @@ class _Promoter:
         if given is None or not self._is_assertable(given):
             return "unfit_ends"
         pair = frozenset((proposal.source_id, proposal.target_id))
-        if pair in self._taken or self._state.are_related(proposal.source_id, proposal.target_id):
+        if pair in self._taken or self._are_related(given.source, given.target):
             return "related_already"
         if proposal.kind == "contradicts" and not self._seen_twice(proposal):
             return "awaits_second_date"
         return "promoted" if self._room > 0 else "over_cap"
+
+    def _are_related(self, one: Ref, other: Ref) -> bool:
+        """Whether an authored relation joins two ends, whatever direction and state.
+
+        IMPORTANT: a relation that holds no more is missed at one of its ends by the other one alone, so both are asked.
+        """
+        fewest, most = sorted((one, other), key=self._state.relations_at)
+        if most in self._joined_with(fewest):
+            return True
+        if fewest in self._once_joined_with(most):
+            raise StorageInconsistency("a relation is known at one of its ends alone")
+        return False
 
     def _seen_twice(self, proposal: Proposal) -> bool:
         """Whether a contradiction was found on another day too; today is counted once."""

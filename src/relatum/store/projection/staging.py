@@ -13,7 +13,7 @@ from relatum.core.records import Payload
 from relatum.core.state import RecordVersion, RelationVersion
 from relatum.core.streams import Stream
 from relatum.errors import StorageInconsistency
-from relatum.store import checkpoints, integrity, rows
+from relatum.store import checkpoints, integrity, related, rows
 from relatum.store.bodies import Bodies
 from relatum.store.journal import Journal
 from relatum.store.keys import COUNTED, PREFIX_BYTES, Table, beyond
@@ -82,6 +82,18 @@ class Staging(PartitionReader):
     def verify_relation(self, version: RelationVersion) -> None:
         """Checks a current relation before it is changed."""
         integrity.verify_relation(self, version)
+
+    def relations_at(self, end: Ref) -> int:
+        """How many relations hold that a record has at an exact revision."""
+        return related.relations_at(self, end)
+
+    def once_joined_with(self, end: Ref) -> frozenset[Ref]:
+        """As `joined_with`, but where all relations of a record hold nothing is told."""
+        return related.once_joined_with(self, end)
+
+    def joined_with(self, end: Ref) -> frozenset[Ref]:
+        """The other ends of every relation that a record has at an exact revision, whatever direction and state."""
+        return related.joined_with(self, end)
 
     def put(self, key: bytes, body: bytes | Packable) -> None:
         """Stages a row by its body."""
