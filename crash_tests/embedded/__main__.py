@@ -29,6 +29,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--bug", choices=sorted(BUGS))
     parser.add_argument("--stop-at", metavar="NAME[:N]", help="SIGSTOP at the Nth time at this failpoint")
     parser.add_argument("--no-close", action="store_true", help="end without closing the ledger")
+    parser.add_argument("--watermark-lag", type=int, choices=(0, 1), default=0)
     parser.add_argument("--write-buffer-bytes", type=int, default=WRITE_BUFFER_BYTES)
     told = parser.parse_args(arguments)
     place, _, number = (told.stop_at or "").partition(":")
@@ -43,6 +44,7 @@ def main(arguments: list[str]) -> int:
         bug=told.bug,
         stop_at=place or None,
         stop_number=int(number or 1),
+        watermark_lag=told.watermark_lag,
         write_buffer_bytes=told.write_buffer_bytes,
     )
     return 0 if live(told.directory, plan, Reporter(told.fd)) else 3

@@ -107,7 +107,14 @@ class _Life:
     def run(self, directory: Path, unresolved: Sequence[Sent]) -> None:
         plan = self._plan
         entropy = SeededEntropy(plan.seed)
-        ledger = Ledger.open(directory, create=plan.create, clock=CountingClock(), entropy=entropy, ages=AGES)
+        ledger = Ledger.open(
+            directory,
+            create=plan.create,
+            clock=CountingClock(),
+            entropy=entropy,
+            watermark_lag=plan.watermark_lag,
+            ages=AGES,
+        )
         self._ledger = ledger
         self._reporter.tell(Opened(), self._look())
         for sent in unresolved:

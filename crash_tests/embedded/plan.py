@@ -26,5 +26,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     """A failpoint at which the process stops itself (SIGSTOP), having told what a reader would see there."""
     stop_number: int = 1
     """When it comes there for the so-manieth time."""
+    watermark_lag: int = 0
+    """By how many groups the watermark lags behind the answers."""
     write_buffer_bytes: int = rocks.WRITE_BUFFER_BYTES
     """A small one makes the engine flush and compact within a few hundred commands."""

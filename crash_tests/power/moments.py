@@ -85,6 +85,7 @@ def draw_plan(dice: Random, seed: str, moment: Moment, bug: str | None) -> Plan:
         bug=bug,
         stop_at=moment.place,
         stop_number=moment.number,
+        watermark_lag=dice.choice((0, 0, 0, 1)),
         write_buffer_bytes=dice.choice((SMALL_BUFFER_BYTES, WRITE_BUFFER_BYTES)),
     )
 

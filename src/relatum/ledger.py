@@ -130,14 +130,18 @@ class Ledger(CompanyCommands):
         log: Log | None = None,
         queue_commands_max: int = QUEUE_COMMANDS_MAX,
         group_commands_max: int = GROUP_COMMANDS_MAX,
+        watermark_lag: int = 0,
         ages: Ages = DEFAULT_AGES,
     ) -> Self:
         """Opens the ledger in `directory`; makes one where there is none and `create` is set.
 
+        With a `watermark_lag` of 1 commands are answered before the watermark tells of them, which spares one command
+        at a time one of its two syncs; a log that loses the last group of a process that was killed is then not missed.
+
         Raises StoreUnavailable, with a message for the operator, where the directory is missing, in use, of another
         format, damaged, or has lost acknowledged commands. A process must not fork afterwards.
         """
-        database = Database.open(Path(directory), create=create)
+        database = Database.open(Path(directory), create=create, watermark_lag=watermark_lag)
         try:
             return cls(
                 database,

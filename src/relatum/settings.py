@@ -51,6 +51,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     stream_write_seconds: Annotated[int, Meta(ge=1, le=3_600, description="For a follower to take what is sent.")] = 10
     write_queue: Annotated[int, Meta(ge=1, le=65_536, description="Commands that may wait for the writer.")] = 4_096
     group_max: Annotated[int, Meta(ge=1, le=1_024, description="Commands committed in one group, at most.")] = 128
+    watermark_lag: Annotated[
+        int, Meta(ge=0, le=1, description="Groups that are answered before the watermark tells of them.")
+    ] = 0
     read_threads: Annotated[int, Meta(ge=1, le=64, description="Threads that serve longer reads.")] = 2
     connections_max: Annotated[
         int,

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from typing import Final
 
-from relatum.http.pace import PASS_REQUESTS, Pace
+from relatum.http.pace import PASS_REQUESTS, PASS_SECONDS, Pace
+
+FEW: Final = 5
 
 
 class Passes:
-    """Counts the passes of the running loop, and notes in which of them each request gets its turn."""
+    """Counts the passes of the running loop, and notes in which of them each request gets its turn.
 
-    def __init__(self) -> None:
-        self.pace = Pace()
+    Time goes on when a request has its turn, and only then: so much that `few` of them fill a pass.
+    """
+
+    def __init__(self, few: int = FEW) -> None:
+        self.seconds = 0.0
+        self.pace = Pace(lambda: self.seconds)
         self.at = 0
         self.noted: list[tuple[int, int]] = []
+        self._takes = PASS_SECONDS / (few - 0.5)
         asyncio.get_running_loop().call_soon(self._count)
 
     def _count(self) -> None:
@@ -24,14 +32,24 @@ class Passes:
     async def request(self, number: int) -> None:
         await self.pace.turn()
         self.noted.append((number, self.at))
+        self.seconds += self._takes
+
+    @property
+    def numbers(self) -> list[int]:
+        return [number for number, _ in self.noted]
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many requests each pass began."""
+        return list(Counter(at for _, at in self.noted).values())
 
 
-def test_a_few_requests_are_in_one_pass() -> None:
+def test_those_for_whom_there_is_time_are_in_one_pass() -> None:
     async def scenario() -> None:
         passes = Passes()
-        await asyncio.gather(*map(passes.request, range(PASS_REQUESTS)))
-        assert list(range(PASS_REQUESTS)) == [number for number, _ in passes.noted]
-        assert 1 == len({at for _, at in passes.noted})
+        await asyncio.gather(*map(passes.request, range(FEW)))
+        assert list(range(FEW)) == passes.numbers
+        assert [FEW] == passes.sizes
 
     asyncio.run(scenario())
 
@@ -39,10 +57,40 @@ def test_a_few_requests_are_in_one_pass() -> None:
 def test_many_are_in_as_many_passes_as_they_need_in_their_order() -> None:
     async def scenario() -> None:
         passes = Passes()
-        many = 10 * PASS_REQUESTS
+        many = 10 * FEW
         await asyncio.gather(*map(passes.request, range(many)))
-        assert list(range(many)) == [number for number, _ in passes.noted]
-        assert [PASS_REQUESTS] * 10 == list(Counter(at for _, at in passes.noted).values())
+        assert list(range(many)) == passes.numbers
+        assert [FEW] * 10 == passes.sizes
+
+    asyncio.run(scenario())
+
+
+def test_so_many_that_take_no_time_are_called_in_one_pass() -> None:
+    async def scenario() -> None:
+        passes = Passes(few=1_000)
+        long = asyncio.create_task(passes.request(0))
+        await long
+        passes.seconds += PASS_SECONDS
+        others = [asyncio.create_task(passes.request(number)) for number in range(1, 1 + 3 * PASS_REQUESTS)]
+        await asyncio.gather(*others)
+        assert list(range(1 + 3 * PASS_REQUESTS)) == passes.numbers
+        assert max(passes.sizes) <= 3 * PASS_REQUESTS
+
+    asyncio.run(scenario())
+
+
+def test_a_pass_that_is_long_over_when_its_first_request_comes_begins_that_one() -> None:
+    async def scenario() -> None:
+        passes = Passes(few=1)
+
+        def delay() -> None:
+            passes.seconds += 10 * PASS_SECONDS
+            asyncio.get_running_loop().call_soon(delay)
+
+        delay()
+        await asyncio.gather(*map(passes.request, range(FEW)))
+        assert list(range(FEW)) == passes.numbers
+        assert [1] * FEW == passes.sizes
 
     asyncio.run(scenario())
 
@@ -51,13 +99,14 @@ def test_who_waits_is_not_overtaken_by_those_who_come_later() -> None:
     async def scenario() -> None:
         passes = Passes()
         first = asyncio.create_task(passes.request(0))
-        others = [asyncio.create_task(passes.request(number)) for number in range(1, 2 * PASS_REQUESTS)]
+        others = [asyncio.create_task(passes.request(number)) for number in range(1, 4 * FEW)]
         waits_for_more: list[asyncio.Task[None]] = []
         while not all(one.done() for one in (first, *others)):
-            waits_for_more += [asyncio.create_task(passes.request(1_000 + number)) for number in range(PASS_REQUESTS)]
+            waits_for_more += [asyncio.create_task(passes.request(1_000 + number)) for number in range(FEW)]
             await asyncio.sleep(0)
-        assert list(range(2 * PASS_REQUESTS)) == [number for number, _ in passes.noted[: 2 * PASS_REQUESTS]]
+        assert list(range(4 * FEW)) == passes.numbers[: 4 * FEW]
         await asyncio.gather(*waits_for_more)
+        assert len(passes.numbers) == 4 * FEW + len(waits_for_more)
 
     asyncio.run(scenario())
 
@@ -65,14 +114,15 @@ def test_who_waits_is_not_overtaken_by_those_who_come_later() -> None:
 def test_a_request_that_is_given_up_in_line_costs_nobody_a_turn() -> None:
     async def scenario() -> None:
         passes = Passes()
-        tasks = [asyncio.create_task(passes.request(number)) for number in range(3 * PASS_REQUESTS)]
+        tasks = [asyncio.create_task(passes.request(number)) for number in range(3 * FEW)]
         await asyncio.sleep(0)
-        given_up = tasks[PASS_REQUESTS : 2 * PASS_REQUESTS]
+        given_up = tasks[FEW : 2 * FEW]
         for task in given_up:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        assert 2 * PASS_REQUESTS == len(passes.noted)
+        assert 2 * FEW == len(passes.noted)
         assert all(task.cancelled() for task in given_up)
-        assert 2 == len({at for _, at in passes.noted})
+        assert [FEW, FEW] == passes.sizes
+        await asyncio.wait_for(passes.request(99), 60)  # nobody is thought to be in line still
 
     asyncio.run(scenario())

@@ -93,17 +93,17 @@ class Desk:
 
 
 @contextmanager
-def desk(directory: Path) -> Iterator[Desk]:
-    """A new store, and everything that is needed to put load on its server."""
-    with served_desk(Stage.make(directory)) as made:
+def desk(directory: Path, *options: str) -> Iterator[Desk]:
+    """A new store, and everything that is needed to put load on its server, which is given `options`."""
+    with served_desk(Stage.make(directory), options=options) as made:
         yield made
 
 
 @contextmanager
-def served_desk(stage: Stage, keys: str = "bench") -> Iterator[Desk]:
+def served_desk(stage: Stage, keys: str = "bench", options: Sequence[str] = ()) -> Iterator[Desk]:
     """The same on a store that exists, which nobody serves. `keys` begins the keys of commands, which must be new."""
     with ExitStack() as stack:
-        served = stack.enter_context(serving(stage.directory))
+        served = stack.enter_context(serving(stage.directory, *options))
         yield Desk(stage, served, stack.enter_context(Generator()), keys)
 
 

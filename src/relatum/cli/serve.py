@@ -73,6 +73,7 @@ def _serve(settings: Settings) -> None:
         log=log,
         queue_commands_max=settings.write_queue,
         group_commands_max=settings.group_max,
+        watermark_lag=settings.watermark_lag,
         ages=Ages(
             resurfacing_millis=settings.resurfacing_minutes * 60_000,
             deadline_millis=settings.sweep_deadline_hours * 3_600_000,

@@ -51,6 +51,7 @@ class Database:
         position: rows.Position,
         torn_tails: tuple[TornTail, ...] = (),
         directory: Path | None = None,
+        watermark_lag: int = 0,
     ) -> None:
         self.torn_tails = torn_tails
         """What opening cut off the write-ahead log: remains of a group that nobody was told of."""
@@ -61,6 +62,8 @@ class Database:
         self.recounts = Recounts()
         self.position = position
         self._watermark = watermark
+        self._watermark_lags = bool(watermark_lag)
+        self._unmarked: rows.Position | None = None  # what was committed and the watermark does not tell of
         self._committing = Lock()
         self._doubtful = False  # whether a commit has failed
         self.upkeep: Upkeep | None = None
@@ -70,10 +73,11 @@ class Database:
         store.publish(position)
 
     @classmethod
-    def open(cls, directory: Path, *, create: bool) -> Self:
+    def open(cls, directory: Path, *, create: bool, watermark_lag: int = 0) -> Self:
         """Opens the database in `directory`; if there is none and `create` is set, makes one.
 
-        Raises StoreUnavailable with a message for the operator; the store is then as it was.
+        `watermark_lag` is by how many groups the watermark may lag behind what is visible: by none or by one. Raises
+        StoreUnavailable with a message for the operator; the store is then as it was.
         """
         try:
             wholly = True
@@ -87,7 +91,7 @@ class Database:
                     _make(directory)
                 elif not (directory / ENGINE_NAME).is_dir():
                     raise StoreUnavailable(f"no relatum store in {directory}; make one with: relatum init {directory}")
-            return cls._open(directory, create=create, examined_wholly=wholly)
+            return cls._open(directory, create=create, watermark_lag=watermark_lag, examined_wholly=wholly)
         except StorageInconsistency as error:
             raise StoreUnavailable(
                 f"the store in {directory} is damaged: {error}. Nothing has been changed; restore a backup with: "
@@ -99,14 +103,21 @@ class Database:
             raise StoreUnavailable(f"can't open the store in {directory}: {error.strerror}") from error
 
     @classmethod
-    def _open(cls, directory: Path, *, create: bool, examined_wholly: bool) -> Self:
+    def _open(cls, directory: Path, *, create: bool, watermark_lag: int, examined_wholly: bool) -> Self:
         store = RocksStore.open(directory / ENGINE_NAME, create=create)
 
         def watermark(blank: bool) -> WatermarkFile:
             return WatermarkFile.open(directory / WATERMARK_NAME, create=blank)
 
         try:
-            opened = cls.on(store, watermark, create=create, torn_tails=store.torn_tails, directory=directory)
+            opened = cls.on(
+                store,
+                watermark,
+                create=create,
+                torn_tails=store.torn_tails,
+                directory=directory,
+                watermark_lag=watermark_lag,
+            )
         except BaseException:
             store.close()
             raise
@@ -123,6 +134,7 @@ class Database:
         entropy: Entropy | None = None,
         torn_tails: tuple[TornTail, ...] = (),
         directory: Path | None = None,
+        watermark_lag: int = 0,
     ) -> Self:
         """Opens the database that lies in `store`, whatever kind of store that is; all that `open` checks is checked.
 
@@ -137,7 +149,7 @@ class Database:
             _require_nothing_lost(position, watermark)
             _raise_to(position, watermark)
             failpoints.reach("open.marked")
-            opened = cls(store, watermark, form, position, torn_tails, directory)
+            opened = cls(store, watermark, form, position, torn_tails, directory, watermark_lag)
         except BaseException:
             watermark.close()
             raise
@@ -167,7 +179,8 @@ class Database:
     def commit(self, staged: Mapping[bytes, bytes | None], position: rows.Position) -> None:
         """Makes a group durable, then visible. Raises StorageFailure, after which the outcome is unknown.
 
-        IMPORTANT: durable before visible before answered. The caller answers after this has returned.
+        IMPORTANT: durable before visible before answered. The caller answers after this has returned, and calls `mark`
+        after that.
         """
         position_row = rows.seal(keys.POSITION, rows.POSITION.encode(position))
         with self._commit():
@@ -175,12 +188,25 @@ class Database:
             failpoints.reach("commit.written")
             self.store.sync()
             failpoints.reach("commit.synced")
-            if self._watermark is not None:
-                self._watermark.write(position.position, position.digest)
-            failpoints.reach("commit.marked")
+            if self._watermark_lags:
+                self._unmarked = position
+            else:
+                self._raise_watermark(position)
             self.store.publish(position)
             self.position = position
             failpoints.reach("commit.published")
+
+    def mark(self) -> None:
+        """Raises the watermark to what was committed last, where it lags. Raises StorageFailure as `commit` does."""
+        if self._unmarked is not None:
+            with self._commit():
+                self._raise_watermark(self._unmarked)
+                self._unmarked = None
+
+    def _raise_watermark(self, position: rows.Position) -> None:
+        if self._watermark is not None:
+            self._watermark.write(position.position, position.digest)
+        failpoints.reach("commit.marked")
 
     @contextmanager
     def _commit(self) -> Iterator[None]:

@@ -1,6 +1,6 @@
 """The one writer: takes a group, decides it, commits it, publishes it, answers it.
 
-    take -> decide each on an overlay -> write, sync, publish -> answer every waiter
+    take -> decide each on an overlay -> write, sync, mark, publish -> answer every waiter
 
 All of it happens in the writer's own thread; with an event loop, taking and deciding happen in turns with the loop's
 own work. While a group waits for the disk the next one gathers. A failed or doubtful commit poisons the writer: nobody
@@ -121,6 +121,7 @@ class Committer:
                 self._decide(deciding, self._turns)
                 if deciding.tickets:
                     self._commit(deciding)
+                    self._mark()
         except Exception as error:  # noqa: BLE001 - whatever broke, the outcome on disk is unknown
             self.poisoned = True
             self._log.failure("a commit failed; writes are refused until a restart", error)
@@ -167,6 +168,14 @@ class Committer:
         if group.moved:
             self.announcer.announce(frozenset(group.moved))
         self._metrics.replays.inc(group.replays)
+
+    def _mark(self) -> None:
+        """Where the watermark lags: what was answered is durable, so nobody but the next is told of a failure."""
+        try:
+            self._database.mark()
+        except Exception as error:  # noqa: BLE001 - as above
+            self.poisoned = True
+            self._log.failure("the watermark can't be raised; writes are refused until a restart", error)
 
     def _refuse(self, tickets: list[Ticket]) -> None:
         unknown = WritesRefused("writes are refused after a storage failure, until a restart")

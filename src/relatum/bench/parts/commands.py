@@ -27,13 +27,15 @@ def measure(setting: Setting) -> Iterator[Series]:
     commands = setting.sized(512, 4_096)
     floors = [written(max(2, commands // size), size, setting.scratch) for size in SIZES]
     samples = Samples()
-    with desk(setting.directory("commands")) as made:
+    lagging = setting.directory("commands-lagging")
+    with desk(setting.directory("commands")) as made, desk(lagging, "--watermark-lag", "1") as behind:
         [asked] = made.singles(1)
         with made.echo(setting.scratch, ("command", "relations/commands", asked)) as echo:
             for _ in setting.each_round("commands"):
                 _floors(samples, floors, made, echo, setting)
                 for connections in CONNECTIONS:
                     _singles(samples, made, connections, setting)
+                _lone_ones(samples, behind, setting)
                 for size in SIZES:
                     _batches(samples, made, size, setting)
     yield from samples.series()
@@ -69,6 +71,16 @@ def _singles(samples: Samples, made: Desk, connections: int, setting: Setting) -
     samples.add(f"{name}/load", "processors", outcome.processor_share)
     if connections == COMPARED_AT:
         _replays(samples, made, requests)
+
+
+def _lone_ones(samples: Samples, made: Desk, setting: Setting) -> None:
+    """One command at a time where the watermark lags, in place of two syncs one after the other."""
+    requests = made.singles(setting.sized(200, 1_000))
+    outcome = made.load(requests, 1)
+    samples.add("commands/lagging/1/rate", "commands/s", outcome.rate, floor="commands/single/1/rate")
+    samples.add("commands/lagging/1/p50", "ms", outcome.latency_millis(50), floor="commands/floor/write/1/p50")
+    samples.add("commands/lagging/1/p99", "ms", outcome.latency_millis(99))
+    samples.add("commands/lagging/1/load", "processors", outcome.processor_share)
 
 
 def _replays(samples: Samples, made: Desk, requests: Sequence[bytes]) -> None:
