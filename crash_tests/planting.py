@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from crash_tests.part import Part, Summary, Unavailable
@@ -45,27 +45,28 @@ def pairs(parts: Iterable[Part], kind: Kind, name: str | None = None, part: str 
 
 def notice_all(chosen: list[Pair], seed: int, tell: Tell) -> int:
     """Tries the pairs one after the other and tells a line about each. The exit status: 1 if one was not noticed."""
-    statuses = list(_noticed(chosen, seed, tell))
+    statuses = []
+    for pair in chosen:
+        status, line = _noticed(pair, seed)
+        tell(f"{pair}: {line}")
+        statuses.append(status)
     tell(f"{statuses.count(CLEAN)} of {len(chosen)} pairs were found with seed {seed}")
     return worst(statuses)
 
 
-def _noticed(chosen: list[Pair], seed: int, tell: Tell) -> Iterator[int]:
-    for pair in chosen:
-        options = options_of(pair.part, *pair.part.short, f"--{pair.kind}", pair.name)
-        ended = run(pair.part, options, seed, keep_quiet)
-        told = f"({ended.seconds:.1f} s)"
-        match ended.outcome:
-            case Unavailable() as lacking:
-                tell(f"{pair}: not run: {lacking}")
-                yield UNAVAILABLE
-            case Summary() as summary:
-                tell(f"{pair}: NOT FOUND in {summary.cases} {pair.part.unit} of seed {seed} {told}")
-                yield VIOLATED
-            case violation:
-                shutil.rmtree(ended.directory)
-                tell(f"{pair}: found in {_place(str(violation))} of seed {seed} {told}: {_in_a_line(str(violation))}")
-                yield CLEAN
+def _noticed(pair: Pair, seed: int) -> tuple[int, str]:
+    options = options_of(pair.part, *pair.part.short, f"--{pair.kind}", pair.name)
+    ended = run(pair.part, options, seed, keep_quiet)
+    match ended.outcome:
+        case Unavailable() as lacking:
+            return UNAVAILABLE, f"not run: {lacking}"
+        case Summary() as summary:
+            tried = f"{summary.cases} {pair.part.unit}"
+            return VIOLATED, f"NOT FOUND in {tried} of seed {seed} ({ended.seconds:.1f} s)"
+        case violation:
+            shutil.rmtree(ended.directory)
+            place, line = _place(str(violation)), _first_line(str(violation))
+            return CLEAN, f"found in {place} of seed {seed} ({ended.seconds:.1f} s): {line}"
 
 
 def _place(violation: str) -> str:
@@ -73,6 +74,6 @@ def _place(violation: str) -> str:
     return found[0] if found else "what comes before the cases"
 
 
-def _in_a_line(violation: str) -> str:
+def _first_line(violation: str) -> str:
     line = violation.partition("\n")[0]
     return line if len(line) <= _SHOWN_CHARACTERS_MAX else f"{line[:_SHOWN_CHARACTERS_MAX]}…"
