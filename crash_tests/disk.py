@@ -57,8 +57,8 @@ class Disk:
 
     def unmount(self) -> None:
         """Everything that was written is in the image, unless the power was cut before."""
+        self._mounted = False  # before it is: whoever is told to end while it happens must not do it twice
         unmount(self.place)
-        self._mounted = False
 
     def cut_power(self, *, flush_log: bool = False) -> None:
         """Nothing gets from the file system to the image any more, except its log if it is to be flushed.

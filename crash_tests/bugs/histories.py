@@ -23,8 +23,9 @@ def look_up_by_key_alone(
 
 def look_up_nothing(
     partition: PartitionReader, family: Family, subject_id: str, idempotency_key: str, command_digest: str
-) -> None:
+) -> Receipt | Refusal | None:
     """A repeated command is taken for a new one."""
+    return None
 
 
 def require_nothing(position: rows.Position, watermark: WatermarkFile) -> None:

@@ -86,6 +86,7 @@ class Scenery:
             work(ledger, 10)
             self._keep(database, flush=False)
             work(ledger, 10)
+            self._workload.work_everywhere(ledger)  # so no end of a partition is in a table file: those can be lost
             self._leave(ledger)
 
     def _keep(self, database: Database, *, flush: bool = True) -> None:

@@ -140,6 +140,13 @@ class Workload:
             if self._random.random() < 0.15:
                 self._save(ledger, self._random.choice(DESKS))
 
+    def work_everywhere(self, ledger: Ledger) -> None:
+        """A command that is accepted in each partition."""
+        for desk in DESKS:
+            taken = len(self.told.taken)
+            while len(self.told.taken) == taken:
+                self._submit(ledger, desk, 1)
+
     def judge(self, ledger: Ledger) -> None:
         """A round of judgments, in a partition where nobody does anything else."""
         self._judge.round(ledger)

@@ -121,7 +121,7 @@ LOSSY_FS = Part(
     name="lossy-fs",
     help="lose, tear or blank what the ledger had not synced",
     unit="cases",
-    cases_ci=100,
+    cases_ci=150,
     cases_release=3_000,
     run=Campaign(part="lossy-fs", blow="losses", preparations=_preparations, do=do).run,
     controls=(LYING_SYNC, LOSE_WATERMARK),

@@ -30,6 +30,8 @@ def _places(*phases: str) -> tuple[str, ...]:
 PLACES: Final = _places("open", "group", "commit", "close")
 """Where every life comes by."""
 _OPENING, _WORKING = _places("open"), _places("group", "commit", "close")
+_WORKING_WEIGHTS: Final = tuple(3 if name.startswith("commit") else 1 for name in _WORKING)
+"""Between the places of a commit promises are kept or broken, so they come more often than those around it."""
 _MAKING, _RECOVERING = _places("make", "open"), _places("open", "repair")
 _WORKING_SHARE: Final = 0.7
 _WORKING_SHARE_SOON: Final = 0.3
@@ -89,8 +91,9 @@ def draw_plan(dice: Random, seed: str, moment: Moment, bug: str | None) -> Plan:
 
 
 def _draw_place(dice: Random, *, new: bool, soon: bool) -> str:
-    working = dice.random() < (_WORKING_SHARE_SOON if soon else _WORKING_SHARE)
-    return dice.choice(_WORKING if working else _RECOVERING if soon else _MAKING if new else _OPENING)
+    if dice.random() < (_WORKING_SHARE_SOON if soon else _WORKING_SHARE):
+        return dice.choices(_WORKING, _WORKING_WEIGHTS)[0]
+    return dice.choice(_RECOVERING if soon else _MAKING if new else _OPENING)
 
 
 def _draw_number(dice: Random, place: str, *, soon: bool) -> int:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from crash_tests import disk
+from crash_tests.dice import seeded
 from crash_tests.part import Part, Run, Summary, Unavailable
 from crash_tests.power.cuts import LOSE_WATERMARK, POWER_CUTS, ROLLBACK
 from crash_tests.power.lossy_fs import LOSSY_FS, LYING_SYNC
+from crash_tests.power.moments import PLACES, draw_moment
 from crash_tests.power.snapshots import SNAPSHOTS, TOO_LATE
 from crash_tests.violation import Violation
 from tests.crash.noticing import noticed
@@ -86,6 +89,13 @@ def test_a_bug_is_noticed_when_the_power_goes_at_the_wrong_place(part: Part, bug
 def test_a_lie_of_the_disk_is_noticed(part: Part, control: str, tmp_path: Path) -> None:
     with noticed():
         run(part, tmp_path, cases=OCCASIONS_MAX, control=control)
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
+def test_a_run_for_a_change_comes_several_times_to_each_place_of_a_commit(part: Part) -> None:
+    moments = [draw_moment(seeded(7, number)) for number in range(part.cases_ci)]
+    reached = Counter(moment.place for moment in moments)
+    assert [] == [place for place in PLACES if place.startswith("commit.") and reached[place] < 4]
 
 
 def test_a_violation_tells_the_case_and_leaves_its_disk(tmp_path: Path) -> None:
