@@ -123,7 +123,7 @@ class SealedDatabase:
         if not path.exists():
             remove(path)
             make_watermark(_beside(path, "-seal"), NOTHING_ANSWERED)
-            path.touch()
+            path.touch(mode=0o600)  # SQLite gives what it makes beside it the same mode
             return False  # nothing is in it that is worth a seal
         with closing(_Seal(path)) as seal:
             told = seal.read()

@@ -11,7 +11,7 @@ from blake3 import blake3
 
 from relatum.backup.failures import BackupFailed
 from relatum.limits import KIB
-from relatum.store.files import make_directory, sync_directory
+from relatum.store.files import make_directory, make_file, sync_directory
 
 CHUNK_BYTES: Final = 256 * KIB
 
@@ -34,7 +34,7 @@ def write_file(path: Path, chunks: Iterable[bytes]) -> tuple[int, str]:
     """Write a new file durably but for its name; its size and its BLAKE3 digest in hex."""
     hashed = blake3()
     size = 0
-    with path.open("xb") as file:
+    with make_file(path) as file:
         for chunk in chunks:
             file.write(chunk)
             hashed.update(chunk)

@@ -1,12 +1,16 @@
-"""Files and directories that are there after a power cut.
+"""Files and directories that are there after a power cut, and are nobody else's.
 
 What lives here: the few steps that make a new name durable. What must not: any knowledge of what is in the files.
+
+What always holds: what is made here is for its owner alone. The engine's own files are as the umask of the process
+says; so each lies in a directory that was made here.
 """
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import BinaryIO
 
 
 def make_directory(directory: Path) -> None:
@@ -25,9 +29,17 @@ def _make(directory: Path, mode: int) -> None:
     sync_directory(directory.parent)
 
 
+def make_file(path: Path) -> BinaryIO:
+    """A new file, to be written. Raises FileExistsError where there is one."""
+    return open(path, "xb", opener=_private)
+
+
 def write_durably(path: Path, data: bytes) -> None:
-    """Write a whole new file and its name. A power cut before the return may leave a part of it."""
-    with path.open("wb") as file:
+    """Write a whole new file and its name. A power cut before the return may leave a part of it.
+
+    One that is there is written over, and keeps the permissions that it has.
+    """
+    with open(path, "wb", opener=_private) as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
@@ -41,3 +53,7 @@ def sync_directory(directory: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from relatum.store.files import make_directory, write_durably
+from relatum.store.files import make_directory, make_file, write_durably
 from relatum.textual.failures import ExportRefused, TextUnusable
 from relatum.textual.manifest import MANIFEST_NAME
 from relatum.textual.writing import PARTITION_NAME
@@ -36,8 +36,8 @@ def write_folder(directory: Path, files: Mapping[str, bytes], manifest: bytes) -
     make_directory(directory)
     for path, data in files.items():
         place = directory / path
-        place.parent.mkdir(exist_ok=True)
-        with place.open("xb") as file:
+        make_directory(place.parent)
+        with make_file(place) as file:
             file.write(data)
     os.sync()  # once for all of them; a sync of each would take far longer
     write_durably(directory / MANIFEST_NAME, manifest)
