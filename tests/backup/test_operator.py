@@ -63,7 +63,8 @@ def test_the_token_is_handed_to_no_proxy(
         host, port = proxy.getsockname()
         address = f"http://{host}:{port}"
         names = ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
-        given = [*(tmp_path / argument for argument in arguments), "--operator-token-file", token_file(tmp_path)]
+        given: list[str | Path] = ["--operator-token-file", token_file(tmp_path)]
+        given = [*(tmp_path / argument for argument in arguments), *given]
         done(run(name, served[0].url, *given, env=environment(**dict.fromkeys(names, address), NO_PROXY="")))
         proxy.setblocking(False)
         with pytest.raises(BlockingIOError):  # nobody has come

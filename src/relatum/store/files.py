@@ -9,6 +9,8 @@ says; so each lies in a directory that was made here.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -29,9 +31,16 @@ def _make(directory: Path, mode: int) -> None:
     sync_directory(directory.parent)
 
 
-def make_file(path: Path) -> BinaryIO:
-    """A new file, to be written. Raises FileExistsError where there is one."""
-    return open(path, "xb", opener=_private)
+@contextmanager
+def new_file(path: Path) -> Iterator[BinaryIO]:
+    """A new file, to be written in the block; durable but for its name once that ends well.
+
+    Raises FileExistsError where there is one, and OSError.
+    """
+    with open(path, "xb", opener=_private) as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def write_durably(path: Path, data: bytes) -> None:
@@ -43,6 +52,14 @@ def write_durably(path: Path, data: bytes) -> None:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
+    sync_directory(path.parent)
+
+
+def put_durably(path: Path, data: bytes) -> None:
+    """Put a whole file at `path`, in the place of whatever lies there. A power cut leaves all of it or nothing."""
+    new = path.with_name(f"{path.name}.new")
+    write_durably(new, data)
+    new.replace(path)
     sync_directory(path.parent)
 
 

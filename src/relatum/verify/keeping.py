@@ -6,7 +6,6 @@ damaged; it is the damaged store, byte for byte, so that nothing is lost by a re
 
 from __future__ import annotations
 
-import os
 import re
 from filecmp import cmp
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Final
 
 from relatum.errors import StorageFailure
 from relatum.store.database import ENGINE_NAME, WATERMARK_NAME
-from relatum.store.files import make_directory, make_file, sync_directory
+from relatum.store.files import make_directory, new_file, sync_directory
 from relatum.store.lock import LOCK_FILE_NAME, DirectoryLock, making_store_in
 
 _LEFT_OUT: Final = re.compile(rf"{re.escape(LOCK_FILE_NAME)}|LOCK|LOG|LOG\.old\.\d+")
@@ -50,9 +49,7 @@ def _keep(directory: Path, destination: Path) -> None:
 
 
 def _copy(path: Path, new: Path) -> None:
-    with path.open("rb") as content, make_file(new) as file:
+    with path.open("rb") as content, new_file(new) as file:
         copyfileobj(content, file)
-        file.flush()
-        os.fsync(file.fileno())
     if not cmp(path, new, shallow=False):
         raise StorageFailure("the copy is not what was copied")
