@@ -209,7 +209,8 @@ async def main(url: str, scope: str, path: str, *, once: bool) -> None:
     """Follows for ever, or once."""
     copy = Copy(path)
     headers = {"Authorization": f"Bearer {os.environ['RELATUM_SECRET']}"}
-    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=PATIENCE_MILLIS / 1000 + 10) as client:
+    timeout = PATIENCE_MILLIS / 1000 + 10
+    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=timeout, trust_env=False) as client:
         while True:
             try:
                 await follow(copy, Partition(client, json.loads(scope)), once=once)

@@ -19,7 +19,7 @@ import os
 import sqlite3
 import weakref
 from collections.abc import Callable
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -27,6 +27,7 @@ from struct import Struct
 from typing import Final, NamedTuple
 
 from relatum.errors import Failure, StorageInconsistency
+from relatum.store.files import sync_directory
 from relatum.store.watermark import NOTHING_ANSWERED, WatermarkFile, make_watermark
 
 BESIDE: Final = ("-wal", "-shm", "-journal", "-seal")
@@ -123,7 +124,7 @@ class SealedDatabase:
         if not path.exists():
             remove(path)
             make_watermark(_beside(path, "-seal"), NOTHING_ANSWERED)
-            path.touch()
+            path.touch(mode=0o600)  # SQLite gives what it makes beside it the same mode
             return False  # nothing is in it that is worth a seal
         with closing(_Seal(path)) as seal:
             told = seal.read()
@@ -137,9 +138,14 @@ class SealedDatabase:
 
 
 def remove(path: Path) -> None:
-    """Removes a file and what lies beside it. Raises OSError."""
+    """Durably removes what there is of a file and of what lies beside it. Raises OSError."""
+    removed = False
     for end in ("", *BESIDE):
-        _beside(path, end).unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            _beside(path, end).unlink()
+            removed = True
+    if removed:
+        sync_directory(path.parent)  # or a power cut could bring back what was purged
 
 
 def _let_go(path: Path, seal: _Seal, guard: sqlite3.Connection, connection: sqlite3.Connection) -> None:

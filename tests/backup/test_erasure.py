@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -123,6 +124,29 @@ def test_what_an_index_lags_behind_is_purged_by_a_compaction_at_rest(tmp_path: P
     assert holding(store, text)
     done(run("compact", store))
     assert [] == holding(store, text)
+
+
+@pytest.mark.parametrize("missing", ["search.sqlite", "search.sqlite-seal", "search.sqlite-shm"])
+def test_what_is_left_of_a_search_index_goes_too(tmp_path: Path, missing: str) -> None:
+    lived, store, text = tmp_path / "lived", tmp_path / "store", planted_text()
+    with Ledger.open(lived, create=True) as ledger:
+        desk = Desk(ledger)
+        gone = desk.create(text)
+        make_index(desk)
+        desk.delete(gone)
+        shutil.copytree(lived, store)  # as a process leaves it that is killed
+    (store / missing).unlink()
+    assert "search.sqlite-wal" in holding(store, text)
+    done(run("compact", store))
+    assert [] == holding(store, text)
+
+
+def test_a_compaction_that_can_not_remove_what_is_left_of_a_search_index_fails(tmp_path: Path) -> None:
+    with Ledger.open(tmp_path, create=True) as ledger:
+        Desk(ledger).create()
+        (tmp_path / "search.sqlite-wal").mkdir()  # which nobody unlinks
+        with pytest.raises(StorageFailure, match="the search index can't be purged"):
+            ledger.compact()
 
 
 def test_a_compaction_that_can_not_purge_the_search_index_fails(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import socket
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -52,6 +53,22 @@ def test_without_a_token_there_are_no_such_routes(tmp_path: Path) -> None:
         told = refused(run("backup", server.url, tmp_path / "backup", "--operator-token-file", token))
         assert "serves nothing to operators" in told
         assert not (tmp_path / "backup").exists()
+
+
+@pytest.mark.parametrize(("name", "arguments"), [("backup", ["backup"]), ("compact", [])])
+def test_the_token_is_handed_to_no_proxy(
+    served: tuple[Server, Caller], tmp_path: Path, name: str, arguments: list[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as proxy:
+        host, port = proxy.getsockname()
+        address = f"http://{host}:{port}"
+        names = ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
+        given: list[str | Path] = ["--operator-token-file", token_file(tmp_path)]
+        given = [*(tmp_path / argument for argument in arguments), *given]
+        done(run(name, served[0].url, *given, env=environment(**dict.fromkeys(names, address), NO_PROXY="")))
+        proxy.setblocking(False)
+        with pytest.raises(BlockingIOError):  # nobody has come
+            proxy.accept()
 
 
 def test_nobody_but_the_operator_is_let_in(served: tuple[Server, Caller], tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import tracemalloc
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -19,6 +21,8 @@ from relatum.store import rows
 from relatum.store.remembered import CredentialMemory
 from tests.core.test_access import spec
 from tests.core.test_credential_decisions import WORKER, Office, granted, issued, revoked, rotated
+from tests.http.client import IDENTITY
+from tests.http.test_failures import Desk, desk
 from tests.support.stores import assert_rebuilds
 
 WIDE = tuple(Scope(project_id=f"project-{one:03}" + "x" * 60, agent_id="a", visibility="shared") for one in range(256))
@@ -159,3 +163,38 @@ def test_what_is_remembered_has_a_bound_and_the_oldest_goes_first() -> None:
     assert memory.recall(ids[-1], places[0], None) is None, "it was read from another row"
     memory.remember(places[0], stored[-1], None)
     assert stored[-1] == memory.recall(ids[-1], places[0], None)
+
+
+def test_a_server_keeps_no_more_of_those_who_come_than_fits_into_what_is_remembered() -> None:
+    """However many they are: who was let in, and has been answered, is kept there alone."""
+
+    async def kept() -> tuple[int, int, int]:
+        async with desk() as served:
+            ledger = served.services.ledger
+            with ledger.view() as view:
+                admin = credentials.authenticate(view, served.admin_secret)
+            assert admin is not None
+            secrets, length = [], 0
+            for _ in range(20):
+                made = await ledger.issue_credential(admin, spec(grants=WIDE))
+                assert not isinstance(made, Refusal)
+                secrets.append(made.secret)
+                length = len(encode(made.credential))
+            ledger._remembered = CredentialMemory(5 * length + length // 2)
+            await grown(served, secrets[-1:])
+            return length, await grown(served, secrets[:5]), await grown(served, secrets[5:])
+
+    async def grown(served: Desk, secrets: list[str]) -> int:
+        before = tracemalloc.get_traced_memory()[0]
+        for secret in secrets:
+            assert 200 == (await served.send("GET", IDENTITY, secret)).status_code
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0] - before
+
+    tracemalloc.start()
+    try:
+        length, first, then = asyncio.run(kept())
+    finally:
+        tracemalloc.stop()
+    assert first > 4 * length, "one takes more room in memory than as stored"
+    assert then < 4 * length, "the other fifteen came in the place of these"

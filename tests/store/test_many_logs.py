@@ -100,6 +100,41 @@ def test_a_log_that_is_not_the_last_is_missed_and_nothing_is_changed(store: Path
     assert before == {path.name: path.read_bytes() for path in store.iterdir() if path.name != "relatum.lock"}
 
 
+def torn(log: bytes) -> bytes:
+    return log[:-1_000]
+
+
+def broken_in_the_middle(log: bytes) -> bytes:
+    return log[:9_000] + b"\xff" + log[9_001:]
+
+
+@pytest.mark.parametrize("left", [bytes, torn, broken_in_the_middle])
+def test_a_log_that_is_left_over_is_not_judged(tmp_path: Path, left: Callable[[bytes], bytes]) -> None:
+    """Its rows are in table files; a power cut has taken back its removal, and may have torn what was never synced."""
+    lived = RocksStore.open(tmp_path / "lived", create=True)
+    commit(lived, {b"first": os.urandom(8_000)})
+    lived.write({b"second": os.urandom(8_000)})
+    [log] = logs_of(tmp_path / "lived")
+    content = log.read_bytes()
+    lived.flush()
+    lived.sync()
+    commit(lived, {b"third": os.urandom(8_000)})
+    rows = rows_of(lived)
+    store = shutil.copytree(tmp_path / "lived", tmp_path / "store")
+    lived.close()
+    assert not (store / log.name).exists()
+    (store / log.name).write_bytes(left(content))
+    with reading(store) as view:
+        assert rows == rows_of(view)
+    assert left(content) == (store / log.name).read_bytes()
+    opened = RocksStore.open(store, create=False)
+    assert () == tuple(opened.torn_tails)
+    assert rows == rows_of(opened)
+    commit(opened, {b"fourth": b"4"})
+    opened.close()
+    assert not (store / log.name).exists()
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_engine_misses_it_too_if_it_was_told_to_remember_its_logs(store: Path, loss: str) -> None:
     LOSSES[loss](logs_of(store)[1])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
@@ -11,7 +10,7 @@ from blake3 import blake3
 
 from relatum.backup.failures import BackupFailed
 from relatum.limits import KIB
-from relatum.store.files import make_directory, sync_directory
+from relatum.store.files import make_directory, new_file, sync_directory
 
 CHUNK_BYTES: Final = 256 * KIB
 
@@ -34,13 +33,11 @@ def write_file(path: Path, chunks: Iterable[bytes]) -> tuple[int, str]:
     """Write a new file durably but for its name; its size and its BLAKE3 digest in hex."""
     hashed = blake3()
     size = 0
-    with path.open("xb") as file:
+    with new_file(path) as file:
         for chunk in chunks:
             file.write(chunk)
             hashed.update(chunk)
             size += len(chunk)
-        file.flush()
-        os.fsync(file.fileno())
     return size, hashed.hexdigest()
 
 

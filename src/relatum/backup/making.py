@@ -13,6 +13,7 @@ from relatum.backup.failures import BackupFailed
 from relatum.backup.manifest import FamilyEntry, FileEntry, Manifest
 from relatum.backup.progress import Meter, no_progress
 from relatum.store.database import Database
+from relatum.store.files import make_directory
 from relatum.store.layout import ENGINE_NAME
 from relatum.verify.directory import Progress, verify_directory
 from relatum.verify.report import Report
@@ -36,7 +37,8 @@ def copy(source: Source, destination: Path, *, progress: Progress = no_progress)
     """Write every file of `source` below `destination`, which must be empty. Raises BackupFailed and OSError."""
     store = destination / manifest.STORE_NAME
     require_room(destination)
-    (store / ENGINE_NAME).mkdir(parents=True)
+    make_directory(store)
+    make_directory(store / ENGINE_NAME)
     meter = Meter(source.contents.bytes, progress)
     entries = []
     for path, chunks in source.chunks:

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from relatum.backup.contents import is_path_of_a_store
 from relatum.backup.failures import BackupUnusable
-from relatum.store.files import sync_directory, write_durably
+from relatum.store.files import put_durably
 
 FORMAT: Final = 1
 MANIFEST_NAME: Final = "manifest.json"
@@ -53,10 +53,7 @@ class Manifest(Struct, frozen=True, kw_only=True):
 
 def write(manifest: Manifest, backup: Path) -> None:
     """Turn the copy in `backup` into a backup."""
-    new = backup / f"{MANIFEST_NAME}.new"
-    write_durably(new, msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")
-    new.replace(backup / MANIFEST_NAME)
-    sync_directory(backup)
+    put_durably(backup / MANIFEST_NAME, msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")
 
 
 def read(backup: Path) -> Manifest:

@@ -67,7 +67,8 @@ def _names_in(directory: Path) -> set[str]:
 
 
 def _copy(found: Manifest, store: Path, place: Path, told: Progress) -> None:
-    (place / ENGINE_NAME).mkdir(parents=True)
+    make_directory(place)
+    make_directory(place / ENGINE_NAME)
     meter = Meter(found.bytes, told)
     for file in found.files:
         try:

@@ -80,7 +80,7 @@ class SearchIndex:
         """Purges from the file what was erased in some partitions; whether that was possible.
 
         Those that it knows are brought up to their tips first: what it lags behind by may be a deletion. Where that
-        can't be, nothing of the partition is kept.
+        can't be, nothing of the partition is kept. Where the file is missing, what lies beside it is removed.
         """
 
         def purged(keeper: Keeper) -> bool:
@@ -93,7 +93,21 @@ class SearchIndex:
             keeper.tables.purge()
             return self._path is None or keeper.tables.path == self._path
 
-        return self.is_unmade() or self._asked(purged)
+        removed = self._removed_if_unmade()
+        return self._asked(purged) if removed is None else removed
+
+    def _removed_if_unmade(self) -> bool | None:
+        """Whether what is left of a file that is gone could be removed; None where there is an index."""
+        with self._using:
+            if not self.is_unmade():
+                return None
+            try:
+                if self._path is not None:
+                    sealed.remove(self._path)
+            except OSError as error:
+                self._log.failure("what is left of a search index can't be removed", error)
+                return False
+            return True
 
     def _asked(self, use: Callable[[Keeper], T]) -> T:
         """What `use` finds; if need be in an index made again on disk, and then in memory."""

@@ -13,6 +13,8 @@ What always holds:
   gone, and opening must refuse.
 * Rows are numbered without gaps over all logs and table files. A log that does not go on where the table files end, or
   where the log before it ends, proves that files are missing.
+* A log from before the manifest's first one is not judged. Its rows are in table files, the engine passes it over, and
+  what was never synced of it may be torn: a power cut can take back that it was removed.
 * Whoever is refused finds every file as it was.
 """
 
@@ -76,14 +78,13 @@ def torn_ends(directory: Path) -> list[TornEnd]:
 
 def _logs(directory: Path, manifest: Manifest | None) -> list[TornEnd]:
     ends: list[TornEnd] = []
-    following = None if manifest is None else manifest.last_row + 1
-    logs = logs_in(directory)
+    first, following = (0, None) if manifest is None else (manifest.first_log, manifest.last_row + 1)
+    logs = [path for path in logs_in(directory) if int(path.stem) >= first]  # others are left over, and never read
     for path in logs:
         content = path.read_bytes()
         scan, batches = scan_log(content)
         ends += _torn_end(path, content, scan, is_last=path == logs[-1])
-        if manifest is not None and int(path.stem) >= manifest.first_log:  # else it is left over, and never read
-            following = _require_no_gap(path, batches, following)
+        following = _require_no_gap(path, batches, following)
     return ends
 
 

@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 from relatum import failpoints
 from relatum.errors import StorageFailure, StoreUnavailable
 from relatum.store.ballast import Ballast
-from relatum.store.files import sync_directory
+from relatum.store.files import make_directory, sync_directory
 from relatum.store.layout import BALLAST_NAME, ENGINE_NAME, IMAGES_NAME, RESTORING_NAME, WATERMARK_NAME
 from relatum.store.lock import DirectoryLock
 from relatum.store.rocks import RocksStore
@@ -98,7 +98,8 @@ class Upkeep:
 
     def _made(self, place: Path) -> Position:
         try:
-            place.mkdir(parents=True)
+            make_directory(place.parent)
+            make_directory(place)
             position = self._link(place / ENGINE_NAME)
             failpoints.reach("image.linked")
             watermark = WatermarkFile.open(place / WATERMARK_NAME, create=True)

@@ -4,7 +4,8 @@
     DIRECTORY/<workspace id>/partition.txt
     DIRECTORY/<workspace id>/<record id>.txt
 
-What always holds: the manifest is written last, and what is not of an export is not read over but refused.
+What always holds: the manifest is written last, once the disk has everything else; what is not of an export is not read
+over but refused.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from relatum.store.files import make_directory, write_durably
+from relatum.store.files import make_directory, new_file, put_durably, sync_directory
 from relatum.textual.failures import ExportRefused, TextUnusable
 from relatum.textual.manifest import MANIFEST_NAME
 from relatum.textual.writing import PARTITION_NAME
@@ -32,15 +33,17 @@ def require_room(directory: Path) -> None:
 
 
 def write_folder(directory: Path, files: Mapping[str, bytes], manifest: bytes) -> None:
-    """Write every file, and the manifest once all of them are there."""
+    """Write every file durably, and the manifest once all of them are there. Raises OSError."""
     make_directory(directory)
+    folders = {(directory / path).parent for path in files}
+    for folder in folders:
+        make_directory(folder)
     for path, data in files.items():
-        place = directory / path
-        place.parent.mkdir(exist_ok=True)
-        with place.open("xb") as file:
+        with new_file(directory / path) as file:  # each is synced: a sync of all at once tells of no error
             file.write(data)
-    os.sync()  # once for all of them; a sync of each would take far longer
-    write_durably(directory / MANIFEST_NAME, manifest)
+    for folder in folders:
+        sync_directory(folder)
+    put_durably(directory / MANIFEST_NAME, manifest)
 
 
 def read_folder(directory: Path) -> tuple[bytes, dict[str, bytes]]:

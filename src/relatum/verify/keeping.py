@@ -6,16 +6,15 @@ damaged; it is the damaged store, byte for byte, so that nothing is lost by a re
 
 from __future__ import annotations
 
-import os
 import re
 from filecmp import cmp
 from pathlib import Path
-from shutil import copyfile
+from shutil import copyfileobj
 from typing import Final
 
 from relatum.errors import StorageFailure
 from relatum.store.database import ENGINE_NAME, WATERMARK_NAME
-from relatum.store.files import make_directory, sync_directory
+from relatum.store.files import make_directory, new_file, sync_directory
 from relatum.store.lock import LOCK_FILE_NAME, DirectoryLock, making_store_in
 
 _LEFT_OUT: Final = re.compile(rf"{re.escape(LOCK_FILE_NAME)}|LOCK|LOG|LOG\.old\.\d+")
@@ -50,8 +49,7 @@ def _keep(directory: Path, destination: Path) -> None:
 
 
 def _copy(path: Path, new: Path) -> None:
-    copyfile(path, new)
-    with new.open("rb") as file:
-        os.fsync(file.fileno())
+    with path.open("rb") as content, new_file(new) as file:
+        copyfileobj(content, file)
     if not cmp(path, new, shallow=False):
         raise StorageFailure("the copy is not what was copied")

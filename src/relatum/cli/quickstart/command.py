@@ -57,7 +57,10 @@ def _run(directory: Path, port: int, *, once: bool) -> None:
     require_free(port)
     admin = make_administrator(directory, COMPANY, SUBJECT)
     screen.say(f"A store in {directory}, with the company {COMPANY!r} and its administrator.")
-    with serving(directory, port) as server, httpx.Client(base_url=server.address, timeout=60) as http:
+    with (
+        serving(directory, port) as server,
+        httpx.Client(base_url=server.address, timeout=60, trust_env=False) as http,  # past any proxy: it is beside us
+    ):
         screen.say(f"The server answers at {server.address}; see {server.address}/docs for its routes.")
         issued = keys.issue(http, admin.secret)
         screen.say("Keys for a writer, a reviewer and a reader, issued over HTTP. Now every PEP, with its history:")
