@@ -10,6 +10,7 @@ from asyncio import AbstractEventLoop
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
+from time import monotonic
 from types import TracebackType
 from typing import Literal, Self
 
@@ -64,6 +65,7 @@ Readiness = Literal["ready", "poisoned", "draining"]
 QUEUE_COMMANDS_MAX = 4096
 GROUP_COMMANDS_MAX = 128
 CLOSE_SECONDS_MAX = 30.0
+VIEW_SECONDS_MAX = 10.0
 
 
 class Ledger(CompanyCommands):
@@ -379,13 +381,18 @@ class Ledger(CompanyCommands):
         return self._committer.drain(timeout_seconds)
 
     def close(self, timeout_seconds: float = CLOSE_SECONDS_MAX) -> None:
-        """Drains and closes. Raises StorageFailure where commands or views are still open after `timeout_seconds`."""
+        """Drains and closes. Raises StorageFailure where something is still in use after `timeout_seconds`.
+
+        Views that are open then are waited for no longer than `VIEW_SECONDS_MAX`.
+        """
+        end = monotonic() + timeout_seconds
         if not self.drain(timeout_seconds):
             raise StorageFailure("commands were still waiting for the disk when the ledger had to close")
-        self._index.close()
-        self._derived.close()
+        for beside in (self._index, self._derived):
+            if not beside.close(max(0.0, end - monotonic())):
+                raise StorageFailure("the files beside the ledger were still in use when it had to close")
         failpoints.reach("close.drained")
-        self._database.close()
+        self._database.close(min(VIEW_SECONDS_MAX, max(0.0, end - monotonic())))
         failpoints.reach("close.closed")
         self._indexing.close()
 

@@ -10,9 +10,11 @@ import pytest
 from relatum.clock import ManualClock
 from relatum.errors import WriteBusy
 from relatum.ledger import Ledger
+from relatum.limits import DAY_MILLIS
 from relatum.writer.submission import MemorySubmission
 from tests.support import builders
 from tests.support.desk import Desk
+from tests.support.judging import JudgingDesk
 from tests.support.measures import measured
 from tests.support.polling import WAIT_SECONDS
 from tests.support.stores import TrialStore, database_on
@@ -88,3 +90,22 @@ def test_a_replay_needs_no_place_in_the_queue(disk: TrialStore, ledger: Ledger, 
         await asyncio.wait_for(asyncio.gather(*tasks), WAIT_SECONDS)
 
     asyncio.run(scenario())
+
+
+def test_the_sweep_goes_on_where_the_queue_has_no_room_for_a_partition(
+    disk: TrialStore, ledger: Ledger, clock: ManualClock
+) -> None:
+    desks = [JudgingDesk(ledger, partition) for partition in (builders.PARTITION, builders.PRIVATE)]
+    for one in desks:
+        first = one.save("nine")
+        one.save("ten", like=(first,))
+    clock.advance(20 * DAY_MILLIS)
+
+    async def scenario() -> None:
+        tasks = await held_up(disk, ledger, Desk(ledger))
+        assert 0 == await asyncio.to_thread(ledger.judgments.sweep_due)
+        disk.release()
+        await asyncio.wait_for(asyncio.gather(*tasks), WAIT_SECONDS)
+
+    asyncio.run(scenario())
+    assert 2 == ledger.judgments.sweep_due()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Final, Generic, Literal, NamedTuple, Protocol, TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any, Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from relatum.core.access import Credential
 from relatum.core.ids import Partition, Scope, memory_partition
@@ -14,7 +14,7 @@ from relatum.http.pace import Pace
 from relatum.http.responses import Header
 from relatum.http.slots import Lease, Slots
 from relatum.http.watches import Watches
-from relatum.ledger import Ledger
+from relatum.ledger import CLOSE_SECONDS_MAX, Ledger
 from relatum.limits import CONTRACT_VERSION, STREAM_IDLE_SECONDS
 from relatum.store.partition import PartitionReader
 from relatum.telemetry import Log
@@ -97,8 +97,9 @@ class Services:
         self.streams = Slots(stream_bounds.streams_max, self.metrics.streams)
         self.watches = Watches(ledger)
         self.stopping = False
-        """Set once the server is told to stop: what runs is finished, readiness says so."""
+        """Set once the server is told to stop: what runs is finished, readiness says so. Any thread may look."""
         self._threads = ThreadPoolExecutor(read_threads, thread_name_prefix="relatum-read")
+        self._running: set[Future[Any]] = set()
 
     def readiness(self) -> Literal["ready", "starting", "poisoned", "draining"]:
         """Whether commands are accepted, and if not, why."""
@@ -112,11 +113,18 @@ class Services:
 
     async def in_thread(self, work: Callable[[], Result]) -> Result:
         """Run what takes longer than the event loop may stand still."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        running = self._threads.submit(work)
+        self._running.add(running)
+        running.add_done_callback(self._running.discard)
+        return await asyncio.wrap_future(running)
 
-    def close(self) -> None:
-        """End the threads once they are idle."""
-        self._threads.shutdown()
+    def close(self, timeout_seconds: float = CLOSE_SECONDS_MAX) -> bool:
+        """End the threads; what has not begun in them never will. Whether all that had begun was finished in time.
+
+        A thread that works on keeps an ordinary end of the process waiting.
+        """
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        return not wait(tuple(self._running), timeout_seconds).not_done
 
 
 class Call(Generic[BodyT_co]):
