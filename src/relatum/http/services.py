@@ -73,6 +73,11 @@ class StreamBounds(NamedTuple):
 DEFAULT_BOUNDS: Final = StreamBounds()
 
 
+Line = Literal["reads", "index", "mined"]
+"""Who waits for whom in threads. What asks the search index, or the mined edges, is in a line of its own: each of them
+serves one at a time, so whatever waits for it would hold a thread that other reads need."""
+
+
 class Services:
     """One ledger and what serves it. Event loop only, but for `ledger` and `log`."""
 
@@ -98,7 +103,10 @@ class Services:
         self.watches = Watches(ledger)
         self.stopping = False
         """Set once the server is told to stop: what runs is finished, readiness says so. Any thread may look."""
-        self._threads = ThreadPoolExecutor(read_threads, thread_name_prefix="relatum-read")
+        threads: dict[Line, int] = {"reads": read_threads, "index": 1, "mined": 1}
+        self._lines = {
+            line: ThreadPoolExecutor(number, thread_name_prefix=f"relatum-{line}") for line, number in threads.items()
+        }
         self._running: set[Future[Any]] = set()
 
     def readiness(self) -> Literal["ready", "starting", "poisoned", "draining"]:
@@ -111,9 +119,9 @@ class Services:
         self.stopping = True
         self.watches.end()
 
-    async def in_thread(self, work: Callable[[], Result]) -> Result:
+    async def in_thread(self, work: Callable[[], Result], line: Line = "reads") -> Result:
         """Run what takes longer than the event loop may stand still."""
-        running = self._threads.submit(work)
+        running = self._lines[line].submit(work)
         self._running.add(running)
         running.add_done_callback(self._running.discard)
         return await asyncio.wrap_future(running)
@@ -123,7 +131,8 @@ class Services:
 
         A thread that works on keeps an ordinary end of the process waiting.
         """
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        for threads in self._lines.values():
+            threads.shutdown(wait=False, cancel_futures=True)
         return not wait(tuple(self._running), timeout_seconds).not_done
 
 
