@@ -30,7 +30,7 @@ from relatum.core.streams import Stream
 from relatum.derived.edges import FILE_NAME as DERIVED_NAME
 from relatum.derived.edges import DerivedEdges
 from relatum.entropy import Entropy, SystemEntropy
-from relatum.errors import Failure, Refusal, StorageFailure, StorageInconsistency, invalid
+from relatum.errors import Failure, Refusal, StorageFailure, StorageInconsistency, WriteBusy, WritesRefused, invalid
 from relatum.indexing import Indexing, in_turn
 from relatum.judging import DEFAULT_AGES, Ages, Judging, Outside
 from relatum.mining import Mining
@@ -57,7 +57,7 @@ from relatum.writer.submission import (
     RelationSubmission,
     Restoration,
 )
-from relatum.writer.waiting import decided, decided_async, merged, only
+from relatum.writer.waiting import decided, decided_async, filled, merged, only
 
 MemoryOperation = RecordOperation | RelationOperation | LinkOperation
 Readiness = Literal["ready", "poisoned", "draining"]
@@ -220,22 +220,39 @@ class Ledger(CompanyCommands):
         return outcome
 
     def submit_all(self, submissions: Sequence[MemorySubmission]) -> list[Receipt | Refusal | Failure]:
-        """Decides commands in order as if sent one after another; a failure of one stands in its place."""
+        """Decides commands in order as if sent one after another; a failure of one stands in its place.
+
+        Saves are decided one by one. Where the writer takes no more of them (WriteBusy, WritesRefused) its failure is
+        raised if nothing has an outcome yet, else it stands in the places of all that have none.
+        """
         outcomes: list[Receipt | Refusal | Failure] = []
+        failure: Failure | None = None
         for part in in_turn(submissions):
             known, fresh = self._known(part)
-            compared = self._indexing.compared(fresh)
-            outcomes += merged(known, decided(self._committer, compared) if compared else [])
+            if fresh and failure is None:
+                try:
+                    outcomes += merged(known, decided(self._committer, self._indexing.compared(fresh)))
+                    continue
+                except (WriteBusy, WritesRefused) as error:
+                    failure = _unless_first(error, outcomes)
+            outcomes += filled(known, failure)
         self._indexing.keep_in_step(submissions)
         return outcomes
 
     async def submit_async(self, submissions: Sequence[MemorySubmission]) -> list[Receipt | Refusal | Failure]:
         """`submit_all` for an event loop."""
         outcomes: list[Receipt | Refusal | Failure] = []
+        failure: Failure | None = None
         for part in in_turn(submissions):
             known, fresh = self._known(part)
-            compared = await self._indexing.compared_async(fresh)
-            outcomes += merged(known, await decided_async(self._committer, compared) if compared else [])
+            if fresh and failure is None:
+                try:
+                    compared = await self._indexing.compared_async(fresh)
+                    outcomes += merged(known, await decided_async(self._committer, compared))
+                    continue
+                except (WriteBusy, WritesRefused) as error:
+                    failure = _unless_first(error, outcomes)
+            outcomes += filled(known, failure)
         await self._indexing.keep_in_step_async(submissions)
         return outcomes
 
@@ -395,6 +412,13 @@ class Ledger(CompanyCommands):
         self._database.close(min(VIEW_SECONDS_MAX, max(0.0, end - monotonic())))
         failpoints.reach("close.closed")
         self._indexing.close()
+
+
+def _unless_first(failure: Failure, outcomes: Sequence[object]) -> Failure:
+    """The failure of a part, unless it is the first of its batch: then it is raised."""
+    if not outcomes:
+        raise failure
+    return failure
 
 
 def _tip(outcomes: list[Outcome]) -> JournalHead:
