@@ -260,6 +260,8 @@ def _listener(host: str, port: int) -> socket.socket:
         return socket.create_server(address[:2], family=family, backlog=BACKLOG)
     except OSError as error:
         raise AddressUnavailable(f"can't listen on {host} port {port}: {error.strerror}") from error
+    except ValueError as error:  # what can't even be asked for: an empty label, one that is too long
+        raise AddressUnavailable(f"can't listen on {host} port {port}: that is no name of a host") from error
 
 
 def _announce(servers: Sequence[_Server], stream: TextIO, log: Log) -> None:
