@@ -30,8 +30,8 @@ from relatum.core.streams import Stream
 from relatum.derived.edges import FILE_NAME as DERIVED_NAME
 from relatum.derived.edges import DerivedEdges
 from relatum.entropy import Entropy, SystemEntropy
-from relatum.errors import Failure, Refusal, StorageFailure, StorageInconsistency, WriteBusy, WritesRefused, invalid
-from relatum.indexing import Indexing, in_turn
+from relatum.errors import Failure, Refusal, StorageFailure, invalid
+from relatum.indexing import Indexing
 from relatum.judging import DEFAULT_AGES, Ages, Judging, Outside
 from relatum.mining import Mining
 from relatum.search.index import FILE_NAME as INDEX_NAME
@@ -41,11 +41,11 @@ from relatum.store.recounts import CountedOnly
 from relatum.store.remembered import CredentialMemory
 from relatum.store.replay import look_up_checkpoint
 from relatum.store.upkeep import Image, Upkeep
+from relatum.submitting import Submitting
 from relatum.telemetry import Log, Metrics
 from relatum.viewing import Beside, RequestView
 from relatum.writer.announcer import Listener
 from relatum.writer.committer import Committer
-from relatum.writer.group import is_known, look_up
 from relatum.writer.submission import (
     ActivationSubmission,
     CheckpointSubmission,
@@ -57,7 +57,7 @@ from relatum.writer.submission import (
     RelationSubmission,
     Restoration,
 )
-from relatum.writer.waiting import decided, decided_async, filled, merged, only
+from relatum.writer.waiting import decided, decided_async, only
 
 MemoryOperation = RecordOperation | RelationOperation | LinkOperation
 Readiness = Literal["ready", "poisoned", "draining"]
@@ -110,6 +110,7 @@ class Ledger(CompanyCommands):
         self._derived = DerivedEdges(derived_path)
         self._index = SearchIndex(index_path, log)
         self._indexing = Indexing(self._index, self.view, log)
+        self._submitting = Submitting(self._committer, self._indexing, self.view, self.metrics)
         self._beside = Beside(self._index, self._derived, ages, log)
         self.mining = Mining(self._derived, self.view)
         self.judgments = Judging(
@@ -225,60 +226,11 @@ class Ledger(CompanyCommands):
         Saves are decided one by one. Where the writer takes no more of them (WriteBusy, WritesRefused) its failure is
         raised if nothing has an outcome yet, else it stands in the places of all that have none.
         """
-        outcomes: list[Receipt | Refusal | Failure] = []
-        failure: Failure | None = None
-        for part in in_turn(submissions):
-            known, fresh = self._known(part)
-            if fresh and failure is None:
-                try:
-                    outcomes += merged(known, decided(self._committer, self._indexing.compared(fresh)))
-                    continue
-                except (WriteBusy, WritesRefused) as error:
-                    failure = _unless_first(error, outcomes)
-            outcomes += filled(known, failure)
-        self._indexing.keep_in_step(submissions)
-        return outcomes
+        return self._submitting.submit_all(submissions)
 
     async def submit_async(self, submissions: Sequence[MemorySubmission]) -> list[Receipt | Refusal | Failure]:
         """`submit_all` for an event loop."""
-        outcomes: list[Receipt | Refusal | Failure] = []
-        failure: Failure | None = None
-        for part in in_turn(submissions):
-            known, fresh = self._known(part)
-            if fresh and failure is None:
-                try:
-                    compared = await self._indexing.compared_async(fresh)
-                    outcomes += merged(known, await decided_async(self._committer, compared))
-                    continue
-                except (WriteBusy, WritesRefused) as error:
-                    failure = _unless_first(error, outcomes)
-            outcomes += filled(known, failure)
-        await self._indexing.keep_in_step_async(submissions)
-        return outcomes
-
-    def _known(
-        self, submissions: Sequence[MemorySubmission]
-    ) -> tuple[list[Receipt | Refusal | Failure | None], list[MemorySubmission]]:
-        """What published state says of each key, and the commands of which it says nothing.
-
-        A replay is answered from here, without waiting for the disk.
-        """
-        known: list[Receipt | Refusal | Failure | None] = []
-        fresh: list[MemorySubmission] = []
-        with self.view() as view:
-            for submission in submissions:
-                try:
-                    partition = view.partition(submission.partition)
-                    outcome = look_up(partition, submission) if is_known(partition, submission) else None
-                except StorageInconsistency as error:
-                    known.append(error)
-                    continue
-                known.append(outcome)
-                if outcome is None:
-                    fresh.append(submission)
-                elif not isinstance(outcome, Refusal):
-                    self.metrics.replays.inc()
-        return known, fresh
+        return await self._submitting.submit_async(submissions)
 
     def in_turns_with(self, loop: AbstractEventLoop) -> AbstractContextManager[None]:
         """Within it, the writer shares the thread of `loop`, which enters and leaves it, instead of competing with it.
@@ -412,13 +364,6 @@ class Ledger(CompanyCommands):
         self._database.close(min(VIEW_SECONDS_MAX, max(0.0, end - monotonic())))
         failpoints.reach("close.closed")
         self._indexing.close()
-
-
-def _unless_first(failure: Failure, outcomes: Sequence[object]) -> Failure:
-    """The failure of a part, unless it is the first of its batch: then it is raised."""
-    if not outcomes:
-        raise failure
-    return failure
 
 
 def _tip(outcomes: list[Outcome]) -> JournalHead:
