@@ -7,6 +7,7 @@ which are the core's.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from relatum.clock import Clock
@@ -17,7 +18,7 @@ from relatum.core.ids import Author, Partition, uuid7
 from relatum.core.judgments import Judging as JudgingBatch
 from relatum.core.judgments import JudgmentOperation, Sweeping
 from relatum.entropy import Entropy
-from relatum.errors import Failure, Refusal, StorageInconsistency, invalid
+from relatum.errors import Failure, Refusal, StorageInconsistency, WriteBusy, invalid
 from relatum.limits import JUDGMENTS_MAX, RESURFACING_MILLIS_DEFAULT, SWEEP_DEADLINE_MILLIS_DEFAULT
 from relatum.store.partition import PartitionReader
 from relatum.store.replay import look_up_judgment
@@ -93,18 +94,28 @@ class Judging:
         known, fresh = prepared
         return _merged(known, await decided_async(self._committer, fresh) if fresh else [])
 
-    def sweep_due(self) -> int:
+    def sweep_due(self, wanted: Callable[[], bool] = lambda: True) -> int:
         """A run of the timer: orphans what has waited too long, in every partition; how many candidates that were.
 
-        Reads and writes; not for an event loop. Raises WriteBusy or WritesRefused.
+        It is asked before each partition whether the run is still `wanted`. A partition for which the queue has no room
+        is left to the next run. Reads and writes; not for an event loop. Raises WritesRefused.
         """
-        return sum(map(self._sweep, self._due()))
+        orphaned = left = 0
+        for partition in takewhile(lambda _: wanted(), self._due(wanted)):
+            try:
+                orphaned += self._sweep(partition)
+            except WriteBusy:
+                left += 1
+        if left:
+            self._log.warning("the queue had no room to sweep some partitions; the next run does", partitions=left)
+        return orphaned
 
-    def _due(self) -> list[Partition]:
+    def _due(self, wanted: Callable[[], bool]) -> list[Partition]:
         """The partitions that have something to sweep, as far as a glimpse tells: what is swept, the writer decides."""
         with self._view() as view:
             before = view.now_millis - self.ages.deadline_millis
-            return [partition for partition in view.partitions() if self._has_pending(view.glimpse(partition), before)]
+            partitions = takewhile(lambda _: wanted(), view.partitions())
+            return [partition for partition in partitions if self._has_pending(view.glimpse(partition), before)]
 
     def _has_pending(self, partition: PartitionReader, before_millis: int) -> bool:
         try:

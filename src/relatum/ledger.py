@@ -10,6 +10,7 @@ from asyncio import AbstractEventLoop
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
+from time import monotonic
 from types import TracebackType
 from typing import Literal, Self
 
@@ -29,8 +30,8 @@ from relatum.core.streams import Stream
 from relatum.derived.edges import FILE_NAME as DERIVED_NAME
 from relatum.derived.edges import DerivedEdges
 from relatum.entropy import Entropy, SystemEntropy
-from relatum.errors import Failure, Refusal, StorageFailure, StorageInconsistency, invalid
-from relatum.indexing import Indexing, in_turn
+from relatum.errors import Failure, Refusal, StorageFailure, invalid
+from relatum.indexing import Indexing
 from relatum.judging import DEFAULT_AGES, Ages, Judging, Outside
 from relatum.mining import Mining
 from relatum.search.index import FILE_NAME as INDEX_NAME
@@ -40,11 +41,11 @@ from relatum.store.recounts import CountedOnly
 from relatum.store.remembered import CredentialMemory
 from relatum.store.replay import look_up_checkpoint
 from relatum.store.upkeep import Image, Upkeep
+from relatum.submitting import Submitting
 from relatum.telemetry import Log, Metrics
 from relatum.viewing import Beside, RequestView
 from relatum.writer.announcer import Listener
 from relatum.writer.committer import Committer
-from relatum.writer.group import is_known, look_up
 from relatum.writer.submission import (
     ActivationSubmission,
     CheckpointSubmission,
@@ -56,7 +57,7 @@ from relatum.writer.submission import (
     RelationSubmission,
     Restoration,
 )
-from relatum.writer.waiting import decided, decided_async, merged, only, tip_of
+from relatum.writer.waiting import decided, decided_async, only, tip_of
 
 MemoryOperation = RecordOperation | RelationOperation | LinkOperation
 Readiness = Literal["ready", "poisoned", "draining"]
@@ -64,6 +65,7 @@ Readiness = Literal["ready", "poisoned", "draining"]
 QUEUE_COMMANDS_MAX = 4096
 GROUP_COMMANDS_MAX = 128
 CLOSE_SECONDS_MAX = 30.0
+VIEW_SECONDS_MAX = 10.0
 
 
 class Ledger(CompanyCommands):
@@ -108,6 +110,7 @@ class Ledger(CompanyCommands):
         self._derived = DerivedEdges(derived_path)
         self._index = SearchIndex(index_path, log)
         self._indexing = Indexing(self._index, self.view, log)
+        self._submitting = Submitting(self._committer, self._indexing, self.view, self.metrics)
         self._beside = Beside(self._index, self._derived, ages, log)
         self.mining = Mining(self._derived, self.view)
         self.judgments = Judging(
@@ -224,49 +227,14 @@ class Ledger(CompanyCommands):
     def submit_all(self, submissions: Sequence[MemorySubmission]) -> list[Receipt | Refusal | Failure]:
         """Decides commands in order as if sent one after another; a failure of one stands in its place.
 
-        Where WriteBusy or WritesRefused is raised, what came before a save among them may be decided, and durable.
+        Saves are decided one by one. Where the writer takes no more of them (WriteBusy, WritesRefused) its failure is
+        raised if nothing has an outcome yet, else it stands in the places of all that have none.
         """
-        outcomes: list[Receipt | Refusal | Failure] = []
-        for part in in_turn(submissions):
-            known, fresh = self._known(part)
-            compared = self._indexing.compared(fresh)
-            outcomes += merged(known, decided(self._committer, compared) if compared else [])
-        self._indexing.keep_in_step(submissions)
-        return outcomes
+        return self._submitting.submit_all(submissions)
 
     async def submit_async(self, submissions: Sequence[MemorySubmission]) -> list[Receipt | Refusal | Failure]:
         """`submit_all` for an event loop."""
-        outcomes: list[Receipt | Refusal | Failure] = []
-        for part in in_turn(submissions):
-            known, fresh = self._known(part)
-            compared = await self._indexing.compared_async(fresh)
-            outcomes += merged(known, await decided_async(self._committer, compared) if compared else [])
-        await self._indexing.keep_in_step_async(submissions)
-        return outcomes
-
-    def _known(
-        self, submissions: Sequence[MemorySubmission]
-    ) -> tuple[list[Receipt | Refusal | Failure | None], list[MemorySubmission]]:
-        """What published state says of each key, and the commands of which it says nothing.
-
-        A replay is answered from here, without waiting for the disk.
-        """
-        known: list[Receipt | Refusal | Failure | None] = []
-        fresh: list[MemorySubmission] = []
-        with self.view() as view:
-            for submission in submissions:
-                try:
-                    partition = view.partition(submission.partition)
-                    outcome = look_up(partition, submission) if is_known(partition, submission) else None
-                except StorageInconsistency as error:
-                    known.append(error)
-                    continue
-                known.append(outcome)
-                if outcome is None:
-                    fresh.append(submission)
-                elif not isinstance(outcome, Refusal):
-                    self.metrics.replays.inc()
-        return known, fresh
+        return await self._submitting.submit_async(submissions)
 
     def in_turns_with(self, loop: AbstractEventLoop) -> AbstractContextManager[None]:
         """Within it, the writer shares the thread of `loop`, which enters and leaves it, instead of competing with it.
@@ -386,12 +354,17 @@ class Ledger(CompanyCommands):
         return self._committer.drain(timeout_seconds)
 
     def close(self, timeout_seconds: float = CLOSE_SECONDS_MAX) -> None:
-        """Drains and closes. Raises StorageFailure where commands or views are still open after `timeout_seconds`."""
+        """Drains and closes. Raises StorageFailure where something is still in use after `timeout_seconds`.
+
+        Views that are open then are waited for no longer than `VIEW_SECONDS_MAX`.
+        """
+        end = monotonic() + timeout_seconds
         if not self.drain(timeout_seconds):
             raise StorageFailure("commands were still waiting for the disk when the ledger had to close")
-        self._index.close()
-        self._derived.close()
+        for beside in (self._index, self._derived):
+            if not beside.close(max(0.0, end - monotonic())):
+                raise StorageFailure("the files beside the ledger were still in use when it had to close")
         failpoints.reach("close.drained")
-        self._database.close()
+        self._database.close(min(VIEW_SECONDS_MAX, max(0.0, end - monotonic())))
         failpoints.reach("close.closed")
         self._indexing.close()

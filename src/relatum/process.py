@@ -1,4 +1,4 @@
-"""What a process that holds secrets asks of the operating system before it touches any.
+"""What a process that holds secrets and files asks of the operating system before it touches any.
 
 Always holds: nothing here can keep the command from running; where the system refuses, it goes on with what it has.
 """
@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import os
 import resource
 import sys
+from pathlib import Path
 from typing import Final
 
 FILES_RESERVED: Final = 512
@@ -27,6 +29,28 @@ def hide_memory() -> None:
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def open_standard_streams() -> None:
+    """Puts a stream that holds nothing in the place of each standard one that the process was started without.
+
+    Without it the next file that is opened, one of the store perhaps, would take the place, and with it all that the
+    process or a library writes there.
+    """
+    for number in range(3):
+        while not _is_open(number):
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # takes the lowest place that is free
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - for as long as it runs
+
+
+def _is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
 
 
 def room_for_connections() -> int:

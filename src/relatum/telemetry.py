@@ -118,10 +118,11 @@ class Metrics:
 class Log:
     """Writes lines `{"at_millis", "level", "message", …attributes}` of at least `level` to `stream`, from any thread.
 
-    `millis` answers the time of day; a member of that name, `level` or `message` can't be overridden by an attribute.
+    Without a stream, as `sys.stderr` of a process that was started without it, nothing is written. `millis` answers
+    the time of day; a member of that name, `level` or `message` can't be overridden by an attribute.
     """
 
-    def __init__(self, stream: TextIO, millis: Callable[[], int], level: Level = "info") -> None:
+    def __init__(self, stream: TextIO | None, millis: Callable[[], int], level: Level = "info") -> None:
         self._stream = stream
         self._millis = millis
         self._rank = _RANKS[level]
@@ -148,7 +149,7 @@ class Log:
         self._write("error", message, attributes | describe_exception(error))
 
     def _write(self, level: Level, message: str, attributes: dict[str, Scalar]) -> None:
-        if _RANKS[level] < self._rank:
+        if self._stream is None or _RANKS[level] < self._rank:
             return
         head: dict[str, Scalar] = {"at_millis": self._millis(), "level": level, "message": message}
         line = head | {name: _shown(name, value) for name, value in attributes.items()} | head

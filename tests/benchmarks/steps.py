@@ -156,7 +156,7 @@ def checked(ledger: Ledger, stage: Stage, bodies: Sequence[bytes], clock: Clock)
             for one in given
         ],
     )
-    clock.of("replay look-up, published view", lambda: [ledger._known([one]) for one in submissions])
+    clock.of("replay look-up, published view", lambda: [ledger._submitting._known([one]) for one in submissions])
     return submissions
 
 

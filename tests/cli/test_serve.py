@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import socket
+import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +14,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.cli.program import SCOPE, SECONDS_MAX, environment, init, run, serving
+from tests.cli.program import COMMAND, SCOPE, SECONDS_MAX, environment, init, run, serving
+from tests.http.serving import Server
 
 ERRORS = "Error: "
 
@@ -248,3 +251,55 @@ def test_an_option_out_of_range_is_told_by_its_name(tmp_path: Path, option: str,
     assert (2, "") == (refused.returncode, refused.stdout)
     assert f"'{option}'" in refused.stderr
     assert permitted in refused.stderr
+
+
+@pytest.mark.parametrize("host", ["a..b", "a" * 70, "b" * 70 + ".example"])
+def test_a_host_that_can_be_no_name_is_told_in_one_line(host: str, store: Path) -> None:
+    refused = run("serve", store, "--host", host, "--port", "0")
+    assert 1 == refused.returncode
+    assert f"{ERRORS}can't listen on {host} port 0: " in refused.stderr
+    assert "fault" not in refused.stderr
+
+
+# Started without standard streams
+
+
+def without(*closed: str) -> tuple[str, ...]:
+    """The program, started by a shell that closes some of its streams first."""
+    return ("sh", "-c", f'exec "$@" {" ".join(closed)}', "sh", *COMMAND)
+
+
+@pytest.mark.parametrize("closed", [("2>&-",), ("<&-", "2>&-")], ids=" ".join)
+def test_a_server_runs_without_a_log(closed: tuple[str, ...], store: Path) -> None:
+    with Server(store, program=without(*closed)) as server:
+        assert 200 == httpx.get(f"{server.url}/ready", timeout=SECONDS_MAX).status_code
+        for number in range(3):
+            assert Path(f"/proc/{server.process.pid}/fd/{number}").readlink() in (Path("/dev/null"), _pipe_of(server))
+        assert 0 == server.stop()
+
+
+def _pipe_of(server: Server) -> Path:
+    assert server.process.stdout is not None
+    return Path(f"/proc/self/fd/{server.process.stdout.fileno()}").readlink()
+
+
+def test_a_server_runs_without_a_place_to_announce_itself(store: Path) -> None:
+    command = [*without(">&-"), "serve", str(store), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stderr is not None
+            listening = next(line for line in server.stderr if '"listening"' in line or "Error" in line)
+            address = json.loads(listening)["address"]
+            assert 200 == httpx.get(f"{address}/ready", timeout=SECONDS_MAX).status_code
+            server.terminate()
+            assert 0 == server.wait(SECONDS_MAX)
+        finally:
+            server.kill()
+
+
+@pytest.mark.parametrize("closed", [("<&-",), (">&-",), ("2>&-",), ("<&-", ">&-", "2>&-")], ids=" ".join)
+def test_other_commands_run_without_streams(closed: tuple[str, ...], store: Path) -> None:
+    done = subprocess.run(
+        [*without(*closed), "verify", str(store)], capture_output=True, text=True, timeout=SECONDS_MAX, check=False
+    )
+    assert (0, "") == (done.returncode, done.stderr)

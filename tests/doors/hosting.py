@@ -46,6 +46,8 @@ async def until(condition: Callable[[], bool]) -> None:
 class Stage:
     """An application. `/at-once` is answered at once, unread; `/long` by so many bytes; any other path when it is let.
 
+    `/watched` is answered by nothing: it waits until the client has gone.
+
     An answer is the path itself. Bodies are read to their end.
     """
 
@@ -72,6 +74,10 @@ class Stage:
             if message["type"] == "http.disconnect":
                 self.left.append(path)
                 return
+        if path == "/watched":
+            assert (await receive())["type"] == "http.disconnect"
+            self.left.append(path)
+            return
         self.headers = list(scope["headers"])
         if path not in ("/at-once", "/long"):
             await self._event(path).wait()
@@ -91,6 +97,11 @@ class Host:
     @property
     def connections(self) -> list[BoundedProtocol]:
         return [each for each in self._state.connections if isinstance(each, BoundedProtocol)]
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether no request runs."""
+        return not self._state.tasks
 
     async def visit(self, sent: bytes = b"") -> Visitor:
         """A new connection on which something is sent at once."""

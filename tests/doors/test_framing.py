@@ -7,7 +7,7 @@ import json
 import pytest
 
 from relatum.http.protocol import AHEAD_MAX, HEAD_BYTES_MAX
-from tests.doors.hosting import LATER, hosted, run
+from tests.doors.hosting import LATER, hosted, run, until
 from tests.http.wire import head
 
 CHUNKED = "Transfer-Encoding: chunked"
@@ -207,6 +207,51 @@ def test_a_client_that_closes_its_side_has_gone() -> None:
             visitor = await host.visit(get("/first"))
             await host.until_begun("/first")
             visitor.finish()
+            assert b"" == await visitor.rest()
+
+    run(test())
+
+
+@pytest.mark.parametrize("behind", ["at once", "later"])
+def test_a_client_that_goes_is_missed_by_the_request_that_runs_though_it_sent_another_one(behind: str) -> None:
+    async def test() -> None:
+        async with hosted() as host:
+            more = get("/second")
+            visitor = await host.visit(get("/watched") + (more if behind == "at once" else b""))
+            await host.until_begun("/watched")
+            if behind == "later":
+                await visitor.send(more)
+                await until(lambda: all(connection.pipeline for connection in host.connections))
+            await visitor.leave()
+            await until(lambda: host.stage.left == ["/watched"])
+            assert ["/watched"] == host.stage.begun
+
+    run(test())
+
+
+def test_nothing_is_said_to_a_client_that_left_requests_behind(caplog: pytest.LogCaptureFixture) -> None:
+    async def test() -> None:
+        async with hosted() as host:
+            visitor = await host.visit(get("/first") + get("/second"))
+            await host.until_begun("/first")
+            await visitor.leave()
+            await until(lambda: not host.connections)
+            host.stage.let("/first")
+            await until(lambda: host.at_rest)
+            assert ["/first"] == host.stage.begun
+
+    run(test())
+    assert [] == caplog.records
+
+
+@pytest.mark.parametrize("before", [b"", get("/at-once")], ids=["first", "behind another"])
+def test_a_target_that_is_no_url_is_refused_like_all_that_is_no_request(before: bytes) -> None:
+    async def test() -> None:
+        async with hosted() as host:
+            visitor = await host.visit(before + head("GET", "http:///x"))
+            if before:
+                assert (200, b"/at-once") == await visitor.answer()
+            assert (400, "invalid_request") == refused(await visitor.answer())
             assert b"" == await visitor.rest()
 
     run(test())

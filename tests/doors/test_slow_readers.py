@@ -64,8 +64,8 @@ async def with_bytes_to_take(host: Host, client: socket.socket) -> BoundedProtoc
     [connection] = host.connections
     while not connection.transport.get_write_buffer_size():
         await loop.sock_sendall(client, get("/long"))
-        await until(lambda: connection._unanswered == 1)
-        await until(lambda: connection._unanswered == 0)
+        await until(lambda: len(connection._unanswered) == 1)
+        await until(lambda: not connection._unanswered)
     assert not connection.flow.write_paused, "so little that the server does not wait for it"
     return connection
 

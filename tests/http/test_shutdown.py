@@ -121,3 +121,32 @@ def test_a_server_on_ipv6_announces_an_address_that_works(tmp_path: Path) -> Non
     with Server(tmp_path / "store", "--host", "::1") as server, Api(server.url) as api:
         assert "[::1]" in server.url
         assert 200 == api.send("GET", "/health").status_code
+
+
+STUCK = """
+from threading import Event
+from relatum.cli import main
+from relatum.judging import Judging
+Judging.sweep_due = lambda *_: Event().wait()
+main(prog_name="relatum")
+"""
+"""The program, with a thread that never comes to an end."""
+
+
+@pytest.mark.parametrize("signals", [1, 2])
+def test_a_thread_that_does_not_end_is_given_up_like_a_request(signals: int, tmp_path: Path) -> None:
+    initialise(tmp_path / "store")
+    seconds = "1" if signals == 1 else "600"
+    with (
+        Server(tmp_path / "store", "--drain-timeout-seconds", seconds, program=(sys.executable, "-c", STUCK)) as server,
+        Wire(server.port) as idle,
+    ):
+        idle.send(head("GET", "/health"))
+        assert 200 == idle.answer().status
+        if signals == 2:
+            idle.send(head("POST", "/health", "Content-Length: 5"))
+            _wait_until_arrived(server)
+            server.process.terminate()
+            wait_until_refused(server.port)
+        assert 1 == server.stop()
+    assert "the time to drain was over" in server.log_path.read_text()

@@ -171,3 +171,18 @@ def test_the_timer_sweeps_every_partition_and_shows_no_author(judging: JudgingDe
     for one, candidate in candidates:
         kept = one.candidate(candidate)
         assert ("orphaned", "sweep", None) == (kept.status, kept.marker, kept.marked_by)
+
+
+def test_the_timer_ends_between_two_partitions_once_it_is_not_wanted_any_more(
+    judging: JudgingDesk, clock: ManualClock
+) -> None:
+    for one in (judging, JudgingDesk(judging.ledger, builders.PRIVATE)):
+        first = one.save("nine")
+        one.save("ten", like=(first,))
+    clock.advance(20 * DAY_MILLIS)
+    partitions = 2
+    for asked in range(partitions):
+        assert 0 == judging.ledger.judgments.sweep_due(iter([True] * asked + [False] * 2).__next__)
+    answers = iter([True] * partitions + [True, False])
+    assert 1 == judging.ledger.judgments.sweep_due(answers.__next__)
+    assert 1 == judging.ledger.judgments.sweep_due()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event, Thread
+from typing import Any
 
 import pytest
 
@@ -118,3 +120,24 @@ def test_a_ledger_whose_mined_edges_are_damaged_is_as_good_as_ever_but_for_them(
     edges.unlink()
     with Ledger.open(tmp_path) as ledger:
         assert 0 == ledger._derived.count(digests.workspace_id(Desk(ledger).partition))
+
+
+def test_a_ledger_whose_index_is_in_use_does_not_close_and_does_later(tmp_path: Path) -> None:
+    ledger = Ledger.open(tmp_path, create=True)
+    for using in (ledger._index._using, ledger._derived._using):
+        done, held = Event(), Event()
+
+        def use(using: Any = using, held: Event = held, done: Event = done) -> None:
+            with using:
+                held.set()
+                done.wait(WAIT_SECONDS)
+
+        user = Thread(target=use)
+        user.start()
+        assert held.wait(WAIT_SECONDS)
+        assert ledger.drain(WAIT_SECONDS)
+        with pytest.raises(StorageFailure):
+            ledger.close(timeout_seconds=0.1)
+        done.set()
+        user.join(WAIT_SECONDS)
+    ledger.close(WAIT_SECONDS)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 
 import pytest
 
 from relatum.clock import ManualClock
-from relatum.errors import WriteBusy
+from relatum.core.commands import SaveRecord
+from relatum.core.receipts import Receipt
+from relatum.errors import Failure, Refusal, WriteBusy, WritesRefused
 from relatum.ledger import Ledger
+from relatum.limits import DAY_MILLIS
 from relatum.writer.submission import MemorySubmission
 from tests.support import builders
 from tests.support.desk import Desk
+from tests.support.judging import JudgingDesk
 from tests.support.measures import measured
 from tests.support.polling import WAIT_SECONDS
 from tests.support.stores import TrialStore, database_on
@@ -88,3 +93,88 @@ def test_a_replay_needs_no_place_in_the_queue(disk: TrialStore, ledger: Ledger, 
         await asyncio.wait_for(asyncio.gather(*tasks), WAIT_SECONDS)
 
     asyncio.run(scenario())
+
+
+def test_the_sweep_goes_on_where_the_queue_has_no_room_for_a_partition(
+    disk: TrialStore, ledger: Ledger, clock: ManualClock
+) -> None:
+    desks = [JudgingDesk(ledger, partition) for partition in (builders.PARTITION, builders.PRIVATE)]
+    for one in desks:
+        first = one.save("nine")
+        one.save("ten", like=(first,))
+    clock.advance(20 * DAY_MILLIS)
+
+    async def scenario() -> None:
+        tasks = await held_up(disk, ledger, Desk(ledger))
+        assert 0 == await asyncio.to_thread(ledger.judgments.sweep_due)
+        disk.release()
+        await asyncio.wait_for(asyncio.gather(*tasks), WAIT_SECONDS)
+
+    asyncio.run(scenario())
+    assert 2 == ledger.judgments.sweep_due()
+
+
+def full(disk: TrialStore, ledger: Ledger) -> None:
+    """One command at the disk, and as many behind it as the queue takes; nobody waits for them."""
+    desk = Desk(ledger)
+    disk.hold()
+    ledger._committer.submit(commands(desk, 1), lambda _: None)
+    disk.wait_for_sync()
+    ledger._committer.submit(commands(desk, QUEUE), lambda _: None)
+
+
+def failing(disk: TrialStore, _: Ledger) -> None:
+    disk.fail()
+
+
+def before_save(number: int, happens: Callable[[], None], ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Something happens before the save of that number, counted from 1, is handed to the writer."""
+    compared, numbers = ledger._indexing.compared, count(1)
+
+    def comparing(submissions: Sequence[MemorySubmission]) -> Sequence[MemorySubmission]:
+        if next(numbers) == number:
+            happens()
+        return compared(submissions)
+
+    monkeypatch.setattr(ledger._indexing, "compared", comparing)
+
+
+def submitted(ledger: Ledger, batch: list[MemorySubmission], *, blocking: bool) -> list[Receipt | Refusal | Failure]:
+    return ledger.submit_all(batch) if blocking else asyncio.run(ledger.submit_async(batch))
+
+
+def saves(desk: Desk, *texts: str) -> list[MemorySubmission]:
+    return [desk.command(SaveRecord(record=builders.record(text))) for text in texts]
+
+
+@pytest.mark.parametrize("blocking", [True, False])
+@pytest.mark.parametrize(("happens", "failure"), [(full, WriteBusy), (failing, WritesRefused)])
+def test_a_batch_of_which_some_saves_were_taken_tells_which(
+    happens: Callable[[TrialStore, Ledger], None],
+    failure: type[Failure],
+    blocking: bool,
+    disk: TrialStore,
+    ledger: Ledger,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    desk = Desk(ledger)
+    kept = desk.accept(builders.create(), "known")
+    one, two, three = saves(desk, "one", "two", "three")
+    batch = [one, two, desk.command(builders.create(), "known"), three]
+    before_save(2, lambda: happens(disk, ledger), ledger, monkeypatch)
+    first, *others = submitted(ledger, batch, blocking=blocking)
+    assert [failure, type(kept), failure] == list(map(type, others))
+    assert kept == others[1]
+    disk.release()
+    assert ledger.submit(one) == first
+    if failure is WriteBusy:
+        assert [first, kept] == ledger.submit_all(batch)[::2]
+
+
+@pytest.mark.parametrize("blocking", [True, False])
+def test_a_batch_of_which_no_save_was_taken_is_refused_whole(
+    blocking: bool, disk: TrialStore, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before_save(1, lambda: full(disk, ledger), ledger, monkeypatch)
+    with pytest.raises(WriteBusy):
+        submitted(ledger, saves(Desk(ledger), "one", "two"), blocking=blocking)

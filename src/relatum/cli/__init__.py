@@ -24,7 +24,7 @@ from relatum.cli.rebuild import rebuild
 from relatum.cli.serve import serve
 from relatum.cli.textual import export_command, import_command
 from relatum.cli.verify import verify
-from relatum.process import hide_memory
+from relatum.process import hide_memory, open_standard_streams
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -47,6 +47,7 @@ def main(debug: bool) -> None:
     Each command has its own help, with examples: relatum serve --help
     """
     del debug  # is for `Commands`
+    open_standard_streams()
     hide_memory()
 
 

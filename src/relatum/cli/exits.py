@@ -7,9 +7,11 @@ findings, for one.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from traceback import print_exception
+from typing import NoReturn
 
 import click
 
@@ -58,6 +60,12 @@ class Commands(click.Group):
             if ctx.params["debug"]:
                 print_exception(error)
             raise ProgramFault(error, shown=ctx.params["debug"]) from error
+
+
+def end_at_once(message: str) -> NoReturn:
+    """Ends the process with status 1 as it stands, whatever its threads do: an ordinary end would wait for them."""
+    click.ClickException(message).show()
+    os._exit(1)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 from msgspec.structs import replace
 
-from relatum.cli.exits import told_in_one_line
+from relatum.cli.exits import end_at_once, told_in_one_line
 from relatum.cli.options import settings_options
 from relatum.limits import MIB
 from relatum.process import FILES_RESERVED, room_for_connections
@@ -85,7 +85,7 @@ def _serve(settings: Settings) -> None:
     except server.AddressUnavailable as error:
         raise click.ClickException(str(error)) from error
     if not finished:
-        raise click.ClickException("the time to drain was over before everything that ran had finished")
+        end_at_once("the time to drain was over before everything that ran had finished")
 
 
 def _fitted(settings: Settings, log: Log) -> Settings:

@@ -67,11 +67,19 @@ class DerivedEdges:
         self._refused: _Version | None = None
         self._closed = False
 
-    def close(self) -> None:
-        """Seals the file and lets go of it; what can't be sealed now is sealed when it is next opened."""
-        with self._using:
+    def close(self, timeout_seconds: float = -1) -> bool:
+        """Seals the file and lets go of it once nobody uses it; whether that came about in time.
+
+        What can't be sealed now is sealed when it is next opened.
+        """
+        if not self._using.acquire(timeout=timeout_seconds):
+            return False
+        try:
             self._closed = True
             self._let_go()
+        finally:
+            self._using.release()
+        return True
 
     def _let_go(self) -> None:
         file, self._opened = self._opened, None

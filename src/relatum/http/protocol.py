@@ -15,6 +15,7 @@ How long an answer takes to be made is no concern of this module.
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from functools import lru_cache, partial
 from itertools import chain
 from typing import Any, Final, NamedTuple
@@ -69,7 +70,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().__init__(config, server_state, app_state, _loop)
         self._arriving = False  # a request has begun and is not complete
         self._in_head = False  # nor is its head
-        self._unanswered = 0  # requests with a complete head
+        self._unanswered: deque[RequestResponseCycle] = deque()  # requests with a complete head, the first of them runs
         self._surroundings_bytes = 0  # of a head, or around a body, since it began or since the last byte of the body
         self._counted_anew = 0  # how often, within the present read
         self._fault = _NOT_HTTP  # what to answer if the parser gives up
@@ -89,8 +90,11 @@ class BoundedProtocol(HttpToolsProtocol):
         self.bounds.connections.take(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The client is gone."""
+        """The client is gone, and all its requests learn of it: uvicorn tells the one that came last alone."""
         self.bounds.connections.let_go(self)
+        for cycle in self._unanswered:
+            cycle.disconnected = True
+            cycle.message_event.set()
         for deadline in (self._request, self._answer, self._linger, self._next):
             deadline.end()
         super().connection_lost(exc)
@@ -171,10 +175,12 @@ class BoundedProtocol(HttpToolsProtocol):
         if len(self.pipeline) >= AHEAD_MAX:
             self._fault = _TOO_FAR_AHEAD
             raise ValueError(_TOO_FAR_AHEAD.message)
-        self._in_head = False
-        self._unanswered += 1
         self.app = self.bounds.busy if self.bounds.connections.busy else self.config.loaded_app
         super().on_headers_complete()
+        self._in_head = False
+        self._unanswered.append(self.cycle)
+        if len(self.pipeline) == 1:
+            self.flow.resume_reading()  # else it would not be noticed that the client goes while its answer is made
         self.scope["extensions"][WHOLE] = {"write": partial(self._write_whole, self.cycle)}
         self.headers = []  # IMPORTANT: fields that follow the body must not get among those of the request
 
@@ -203,7 +209,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """An answer was given in whole to the connection."""
-        self._unanswered -= 1
+        self._unanswered.popleft()
         self.server_state.total_requests += 1
         if not self.transport.is_closing():
             self.flow.resume_reading()
@@ -211,7 +217,7 @@ class BoundedProtocol(HttpToolsProtocol):
                 self._start_asgi_task(*self.pipeline.pop())
             else:
                 self._next.start()
-        if self._unanswered == 0:
+        if not self._unanswered:
             self.bounds.connections.waits(self)
             if self._parting:
                 self._take_leave()
@@ -251,7 +257,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._request.stop()
         if not self._arriving or self._in_head or self._withdrawn():
             self._last_words = refusal
-        if self._unanswered == 0:
+        if not self._unanswered:
             self._take_leave()
 
     def _withdrawn(self) -> bool:
@@ -263,7 +269,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self.pipeline.popleft()
         cycle.disconnected = True
         cycle.message_event.set()
-        self._unanswered -= 1
+        self._unanswered.pop()
         return True
 
     def _take_leave(self) -> None:
@@ -287,7 +293,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _not_sent(self) -> None:
         own = 1 if self._arriving and not self._in_head else 0
-        if self._unanswered > own:
+        if len(self._unanswered) > own:
             self._request.start()  # an earlier request is being answered, and this one could not be read on
         elif self._arriving:
             self._refuse(_TOO_SLOW)

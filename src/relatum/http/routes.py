@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 from relatum.core.access import Capability
 from relatum.errors import Code, Refusal
 from relatum.http.responses import Response, encoded
-from relatum.http.services import BodyT, Call, Services
+from relatum.http.services import BodyT, Call, Line, Services
 from relatum.limits import BODY_BYTES_MAX
 from relatum.store.recounts import Uncounted
 from relatum.viewing import RequestView
@@ -110,17 +110,17 @@ def reading(read: Reading[BodyT]) -> Handler[BodyT]:
     return handle
 
 
-def scanning(read: Reading[BodyT]) -> Handler[BodyT]:
+def scanning(read: Reading[BodyT], line: Line = "reads") -> Handler[BodyT]:
     """A read of many rows: in a thread, its answer encoded there too."""
 
     def work(call: Call[BodyT]) -> Struct | Refusal:
         with call.ledger.view() as view:
             return read(call, view)
 
-    return in_thread(work)
+    return in_thread(work, line)
 
 
-def in_thread(work: Callable[[Call[BodyT]], Struct | Refusal]) -> Handler[BodyT]:
+def in_thread(work: Callable[[Call[BodyT]], Struct | Refusal], line: Line = "reads") -> Handler[BodyT]:
     """What takes longer than the event loop may stand still: in a thread, its answer encoded there too."""
 
     def answer(call: Call[BodyT]) -> bytes | Refusal:
@@ -128,6 +128,6 @@ def in_thread(work: Callable[[Call[BodyT]], Struct | Refusal]) -> Handler[BodyT]
         return found if isinstance(found, Refusal) else encoded(found)
 
     async def handle(call: Call[BodyT]) -> bytes | Refusal:
-        return await call.services.in_thread(lambda: answer(call))
+        return await call.services.in_thread(lambda: answer(call), line)
 
     return handle

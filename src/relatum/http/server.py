@@ -14,6 +14,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
+from time import monotonic
 from typing import Final, TextIO
 
 import uvicorn
@@ -43,6 +44,9 @@ THREAD_SWITCH_SECONDS: Final = 0.0001
 """How long a thread that computes may keep the event loop waiting; with the interpreter's own 5 ms each of several
 threads adds as much to every answer."""
 
+CLOSING_SECONDS_MIN: Final = 1.0
+"""For the ledger to be closed in order where nothing is left of the time to drain."""
+
 _STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -61,10 +65,12 @@ def serve(
     """Serve `ledger` until SIGTERM or SIGINT, then drain and close it; to be called from the main thread.
 
     Writes one line with the address to `announce` once it is ready. Answers whether everything that ran was finished
-    in time. Raises `AddressUnavailable`, the ledger closed, where a port can't be had.
+    in time; what was not may run on in threads, and an ordinary end of the process waits for it. Raises
+    `AddressUnavailable`, the ledger closed, where a port can't be had.
     """
     sys.setswitchinterval(THREAD_SWITCH_SECONDS)
     services = services_of(ledger, settings, log)
+    time = _Time(settings.drain_timeout_seconds)
     operating = _operating(operator_token, services)
     try:
         with contextlib.ExitStack() as stack:
@@ -79,11 +85,11 @@ def serve(
                 for app, port in _applications(services, settings, operating)
             ]
             sweep_seconds = 60.0 * settings.sweep_interval_minutes
-            finished = _run(servers, services, sweep_seconds, lambda: _announce(servers, announce, log))
+            finished = _run(servers, services, time, sweep_seconds, lambda: _announce(servers, announce, log))
     finally:
-        services.close()
-        closed = _close(ledger, settings.drain_timeout_seconds, log)
-    return finished and closed
+        idle = services.close(time.left())
+        closed = _close(ledger, max(time.left(), CLOSING_SECONDS_MIN), log)
+    return finished and idle and closed
 
 
 def services_of(ledger: Ledger, settings: Settings, log: Log) -> Services:
@@ -189,10 +195,29 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
-def _run(servers: Sequence[_Server], services: Services, sweep_seconds: float, ready: Callable[[], None]) -> bool:
+class _Time:
+    """What there is to drain in: it runs from the signal on, and is over with the second one."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._end: float | None = None
+
+    def run(self) -> None:
+        """A signal has come."""
+        self._end = monotonic() + (self._seconds if self._end is None else 0.0)
+
+    def left(self) -> float:
+        """Seconds."""
+        return self._seconds if self._end is None else max(0.0, self._end - monotonic())
+
+
+def _run(
+    servers: Sequence[_Server], services: Services, time: _Time, sweep_seconds: float, ready: Callable[[], None]
+) -> bool:
     """Serve until a signal; whether the stop left no request behind."""
 
     def stop() -> None:
+        time.run()
         services.stop()
         for server in servers:
             server.stop()
@@ -235,6 +260,8 @@ def _listener(host: str, port: int) -> socket.socket:
         return socket.create_server(address[:2], family=family, backlog=BACKLOG)
     except OSError as error:
         raise AddressUnavailable(f"can't listen on {host} port {port}: {error.strerror}") from error
+    except ValueError as error:  # what can't even be asked for: an empty label, one that is too long
+        raise AddressUnavailable(f"can't listen on {host} port {port}: that is no name of a host") from error
 
 
 def _announce(servers: Sequence[_Server], stream: TextIO, log: Log) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Final, Generic, Literal, NamedTuple, Protocol, TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any, Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from relatum.core.access import Credential
 from relatum.core.ids import Partition, Scope, memory_partition
@@ -14,7 +14,7 @@ from relatum.http.pace import Pace
 from relatum.http.responses import Header
 from relatum.http.slots import Lease, Slots
 from relatum.http.watches import Watches
-from relatum.ledger import Ledger
+from relatum.ledger import CLOSE_SECONDS_MAX, Ledger
 from relatum.limits import CONTRACT_VERSION, STREAM_IDLE_SECONDS
 from relatum.store.partition import PartitionReader
 from relatum.telemetry import Log
@@ -73,6 +73,11 @@ class StreamBounds(NamedTuple):
 DEFAULT_BOUNDS: Final = StreamBounds()
 
 
+Line = Literal["reads", "index", "mined"]
+"""Who waits for whom in threads. What asks the search index, or the mined edges, is in a line of its own: each of them
+serves one at a time, so whatever waits for it would hold a thread that other reads need."""
+
+
 class Services:
     """One ledger and what serves it. Event loop only, but for `ledger` and `log`."""
 
@@ -97,8 +102,12 @@ class Services:
         self.streams = Slots(stream_bounds.streams_max, self.metrics.streams)
         self.watches = Watches(ledger)
         self.stopping = False
-        """Set once the server is told to stop: what runs is finished, readiness says so."""
-        self._threads = ThreadPoolExecutor(read_threads, thread_name_prefix="relatum-read")
+        """Set once the server is told to stop: what runs is finished, readiness says so. Any thread may look."""
+        threads: dict[Line, int] = {"reads": read_threads, "index": 1, "mined": 1}
+        self._lines = {
+            line: ThreadPoolExecutor(number, thread_name_prefix=f"relatum-{line}") for line, number in threads.items()
+        }
+        self._running: set[Future[Any]] = set()
 
     def readiness(self) -> Literal["ready", "starting", "poisoned", "draining"]:
         """Whether commands are accepted, and if not, why."""
@@ -110,13 +119,21 @@ class Services:
         self.stopping = True
         self.watches.end()
 
-    async def in_thread(self, work: Callable[[], Result]) -> Result:
+    async def in_thread(self, work: Callable[[], Result], line: Line = "reads") -> Result:
         """Run what takes longer than the event loop may stand still."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        running = self._lines[line].submit(work)
+        self._running.add(running)
+        running.add_done_callback(self._running.discard)
+        return await asyncio.wrap_future(running)
 
-    def close(self) -> None:
-        """End the threads once they are idle."""
-        self._threads.shutdown()
+    def close(self, timeout_seconds: float = CLOSE_SECONDS_MAX) -> bool:
+        """End the threads; what has not begun in them never will. Whether all that had begun was finished in time.
+
+        A thread that works on keeps an ordinary end of the process waiting.
+        """
+        for threads in self._lines.values():
+            threads.shutdown(wait=False, cancel_futures=True)
+        return not wait(tuple(self._running), timeout_seconds).not_done
 
 
 class Call(Generic[BodyT_co]):

@@ -45,11 +45,16 @@ class SearchIndex:
         self._untouched = True
         self._keeper: Keeper | None = None
 
-    def close(self) -> None:
-        """Lets go of the file. Nothing is found any more."""
-        with self._using:
+    def close(self, timeout_seconds: float = -1) -> bool:
+        """Lets go of the file once nobody uses it; whether that came about in time. Nothing is found any more then."""
+        if not self._using.acquire(timeout=timeout_seconds):
+            return False
+        try:
             self._untouched = False
             self._let_go()
+        finally:
+            self._using.release()
+        return True
 
     def is_unmade(self) -> bool:
         """Whether nobody has asked yet, now or earlier: whoever does will find everything indexed then."""

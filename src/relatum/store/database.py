@@ -234,11 +234,11 @@ class Database:
         """A cut of what was last published."""
         return self.store.view()
 
-    def close(self) -> None:
-        """Closes the store. Raises StorageFailure while views are open."""
+    def close(self, wait_seconds: float = 10.0) -> None:
+        """Closes the store. Raises StorageFailure where views are still open after `wait_seconds`."""
         self._make_room()
         try:
-            self.store.close()
+            self.store.close(wait_seconds=wait_seconds)
         finally:
             if self._watermark is not None:
                 self._watermark.close()

@@ -90,6 +90,13 @@ def merged(
     return found
 
 
+def filled(
+    known: Sequence[Receipt | Refusal | Failure | None], failure: Failure | None
+) -> list[Receipt | Refusal | Failure]:
+    """What was known of some commands, with the failure of all others in their places, if there are others."""
+    return merged(known, [] if failure is None else [failure] * len(known))
+
+
 def only(outcomes: list[Outcome], kind: type[T]) -> T | Refusal:
     """The one outcome of one submission, which is of `kind` if the command was accepted. Raises its failure."""
     [outcome] = outcomes

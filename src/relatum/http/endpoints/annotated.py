@@ -158,7 +158,7 @@ ROUTES: Final = (
         access=needing("memory_read"),
         takes=SearchQuery,
         answers=SearchAnswer,
-        handle=scanning(searched),
+        handle=scanning(searched, "index"),
         slot=True,
         refuses=("invalid_request",),
     ),
@@ -189,7 +189,7 @@ ROUTES: Final = (
         access=needing("memory_read"),
         takes=TopicSuggestion,
         answers=TopicSuggestionAnswer,
-        handle=scanning(suggest),
+        handle=scanning(suggest, "index"),
         refuses=("invalid_request",),
     ),
 )

@@ -21,7 +21,7 @@ from relatum.core.company import (
 from relatum.core.graphs import EvidenceGraph, TypedGraph
 from relatum.core.wire import Closed
 from relatum.errors import Refusal, invalid
-from relatum.http.endpoints.graphs import in_parts
+from relatum.http.endpoints.graphs import in_parts, walking
 from relatum.http.routes import Route, reading, scanning
 from relatum.http.services import Call
 from relatum.limits import CONTRACT_VERSION
@@ -199,7 +199,7 @@ ROUTES: Final = (
         access="admin",
         takes=CompanyTypedGraphRead,
         answers=CompanyTypedGraphAnswer,
-        handle=scanning(typed),
+        handle=walking(typed),
         slot=True,
         refuses=("invalid_request", "record_not_found"),
     ),

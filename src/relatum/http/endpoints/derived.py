@@ -160,7 +160,7 @@ ROUTES: Final = (
         access=needing("memory_read", "memory_mine"),
         takes=ReplaceEdges,
         answers=ReplaceEdgesAnswer,
-        handle=in_thread(replace),
+        handle=in_thread(replace, "mined"),
         body_bytes_max=BATCH_BODY_BYTES_MAX,
         refuses=("invalid_request",),
     ),
@@ -171,7 +171,7 @@ ROUTES: Final = (
         access=needing("memory_read", "memory_mine"),
         takes=DropEdges,
         answers=DropEdgesAnswer,
-        handle=in_thread(drop),
+        handle=in_thread(drop, "mined"),
     ),
     Route(
         path="/api/v1/memory/edges/promote",
@@ -191,7 +191,7 @@ ROUTES: Final = (
         access=needing("memory_read"),
         takes=DanglingEdges,
         answers=DanglingAnswer,
-        handle=scanning(dangling),
+        handle=scanning(dangling, "mined"),
     ),
     Route(
         path="/api/v1/memory/edges/repair",
@@ -200,6 +200,6 @@ ROUTES: Final = (
         access=needing("memory_write"),
         takes=DanglingEdges,
         answers=RepairAnswer,
-        handle=in_thread(repaired),
+        handle=in_thread(repaired, "mined"),
     ),
 )

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import Final, Literal, TypeVar
 
-from msgspec import Raw
+from msgspec import Raw, Struct
 from msgspec.structs import replace
+from starlette.types import ASGIApp
 
+from relatum.core.company import CompanyTypedGraphRead
 from relatum.core.graphs import EvidenceGraph, EvidenceGraphRead, TypedGraph, TypedGraphRead
 from relatum.core.ids import Scope
 from relatum.core.wire import Closed
 from relatum.errors import Refusal
 from relatum.http.responses import encoded
-from relatum.http.routes import Route, needing, scanning
+from relatum.http.routes import Handler, Reading, Route, needing, scanning
 from relatum.http.services import Call, reader_of
 from relatum.limits import CONTRACT_VERSION
 from relatum.reads.graph_evidence import evidence_graph
 from relatum.reads.graph_typed import typed_graph
 from relatum.viewing import RequestView
 
+WalkT = TypeVar("WalkT", TypedGraphRead, CompanyTypedGraphRead)
 AnyGraph = TypeVar("AnyGraph", TypedGraph, EvidenceGraph)
 
 
@@ -62,6 +66,16 @@ def in_parts(graph: AnyGraph) -> AnyGraph:
     return replace(graph, nodes=tuple(Raw(encoded(node)) for node in graph.nodes))
 
 
+def walking(walk: Reading[WalkT]) -> Handler[WalkT]:
+    """The handler of a walk, which stands in line for mined edges only if it goes along them."""
+    alone, with_mined = scanning(walk), scanning(walk, "mined")
+
+    def handle(call: Call[WalkT]) -> Awaitable[Struct | bytes | Refusal | ASGIApp]:
+        return (with_mined if call.body.query.include_derived else alone)(call)
+
+    return handle
+
+
 ROUTES: Final = (
     Route(
         path="/api/v1/memory/graph/typed",
@@ -70,7 +84,7 @@ ROUTES: Final = (
         access=needing("memory_read"),
         takes=TypedGraphRead,
         answers=TypedGraphAnswer,
-        handle=scanning(typed),
+        handle=walking(typed),
         slot=True,
         refuses=("invalid_request",),
     ),

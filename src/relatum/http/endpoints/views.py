@@ -205,7 +205,7 @@ ROUTES: Final = (
         access=needing("memory_read"),
         takes=ContextQuery,
         answers=ContextAnswer,
-        handle=scanning(composed),
+        handle=scanning(composed, "index"),
         slot=True,
         refuses=("invalid_request",),
     ),
