@@ -148,7 +148,9 @@ class Tables:
         self.remove_record(number, outline.record_id)
         execute = self._database.execute
         record_id, *others = outline
-        made = execute("INSERT INTO record VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", (number, record_id, len(words), *others))
+        made = execute(
+            "INSERT INTO record VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", (number, record_id, len(words), *others)
+        )
         text = " ".join(f"{number:x}z{word}" for word in words)
         execute("INSERT INTO postings (rowid, words) VALUES (?, ?)", (made.lastrowid, text))
         self._database.executemany(
