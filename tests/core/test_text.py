@@ -33,6 +33,16 @@ def test_the_length_of_a_name_is_bounded_in_bytes(is_one: Callable[[str], bool],
     assert not is_one(fitting + "a")
 
 
+DAYS = ["0001-01-01", "2024-02-29", "2000-02-29", "9999-12-31"]
+NO_FORM = ["", "2026-1-01", "2026-01-1", "2026-01-01T", " 2026-01-01", "2026-01-01\n", "\uff12026-01-01", "today"]
+NO_DAYS = ["2026-02-29", "1900-02-29", "2026-04-31", "2026-13-01", "2026-00-01", "2026-01-00", "0000-01-01"]
+
+
+@pytest.mark.parametrize("day", DAYS + NO_FORM + NO_DAYS)
+def test_a_date_is_a_day_of_the_calendar_in_one_form(day: str) -> None:
+    assert text.is_date(day) is (day in DAYS)
+
+
 @pytest.mark.parametrize("name", BLANK + WITH_CONTROL)
 def test_no_name_is_blank_or_has_a_control_character(name: str) -> None:
     assert [False] * len(NAMES) == [is_one(name) for is_one, _ in NAMES]

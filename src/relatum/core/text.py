@@ -11,11 +11,14 @@ from functools import lru_cache
 from relatum import limits
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # Unicode Cc, whole
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 def is_date(text: str) -> bool:
-    """Whether ten characters `YYYY-MM-DD` name a day of the calendar."""
+    """A day of the calendar as `YYYY-MM-DD`."""
+    if _DATE.fullmatch(text) is None:
+        return False
     year, month, day = int(text[:4]), int(text[5:7]), int(text[8:])
     leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
     days = (31, 29 if leap else 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
