@@ -101,6 +101,24 @@ def test_a_verdict_that_was_taken_back_suppresses_nothing(desk: Desk, judging: J
     assert 1 == len(judging.pending())
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_verdict_that_is_restored_suppresses_again_whatever_was_said_since(
+    desk: Desk, judging: JudgingDesk, turned: bool
+) -> None:
+    other = judging.save("the harbour opens at eight")
+    version = judging.save("nine", topic_key="ferry")
+    pair = (other, version) if turned else (version, other)
+    judging.submit(pair)
+    said = event(judging.judge(judging.pending_between(*pair), "not_conflict"))
+    event(judging.compare(*pair, "related"))
+    judging.save("ten", topic_key="ferry", like=(other,))
+    assert 1 == len(judging.pending()), "the later verdict has taken the earlier one back"
+    assert said.receipt is not None
+    desk.accept(builders.restore(said.receipt.relation_id, 2))
+    judging.save("eleven", topic_key="ferry", like=(other,))
+    assert 1 == len(judging.pending()), "suppressed for the version of now, as it would have been for the one before"
+
+
 def test_retiring_the_verdict_of_a_slot_that_is_still_held_is_refused(desk: Desk, judging: JudgingDesk) -> None:
     first = judging.save("nine", topic_key="ferry")
     second = judging.save("ten", topic_key="ferry")
