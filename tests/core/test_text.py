@@ -59,6 +59,15 @@ def test_control_characters_are_exactly_those_of_category_cc() -> None:
     assert [] == wrong
 
 
+def test_blank_is_unicode_white_space_and_nothing_else() -> None:
+    characters = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code <= 0xDFFF]
+    separators = {one for one in characters if unicodedata.category(one) in ("Zs", "Zl", "Zp")}
+    white = separators | set("\t\n\v\f\r\x85")
+    assert white == {one for one in characters if text.is_blank(one)}
+    assert text.is_blank("".join(white))
+    assert not text.is_blank(" \x1c ")
+
+
 @pytest.mark.parametrize("digest", ["0" * 64, "0123456789abcdef" * 4])
 def test_a_digest_is_64_lower_case_hex_digits(digest: str) -> None:
     assert text.is_digest(digest)
