@@ -101,6 +101,15 @@ def test_a_verdict_that_was_taken_back_suppresses_nothing(desk: Desk, judging: J
     assert 1 == len(judging.pending())
 
 
+@pytest.mark.parametrize(("held", "saved_as"), [("memory", "task"), ("task", "memory"), ("task", "task")])
+def test_a_slot_is_taken_over_by_a_memory_from_a_memory_alone(judging: JudgingDesk, held: str, saved_as: str) -> None:
+    first = judging.save("nine", type=held, topic_key="ferry")
+    refused = judging.try_save("ten", type=saved_as, topic_key="ferry")
+    assert isinstance(refused, Refusal)
+    assert (409, "revision_conflict") == (refused.status, refused.code)
+    assert "current" == judging.standing(first).state
+
+
 @pytest.mark.parametrize("turned", [False, True])
 def test_a_verdict_that_is_restored_suppresses_again_whatever_was_said_since(
     desk: Desk, judging: JudgingDesk, turned: bool
