@@ -64,7 +64,7 @@ class Past:
             change = StandingChange(record_id=record_id, action=operation.action)
             self.standings[record_id] = standing_after(before, change, event.committed_at_millis)
         elif isinstance(operation, StaleMarked):
-            self.standings[record_id] = marked_stale(before, operation.mark)
+            self.standings[record_id] = marked_stale(before, operation.mark, operation.lifted)
         elif isinstance(operation, RecordDeleted):
             self.standings[record_id] = replace(before, pinned_at_millis=None)
             self.links = {pair: link for pair, link in self.links.items() if record_id not in pair}

@@ -127,7 +127,7 @@ def _check_candidates(left: Left) -> None:
             _check_judged(left, one)
         if one.status == "orphaned":
             swept = partition.reader.swept(one.operation_id or "")
-            require((own, one.operation_id) in swept, f"{left.where}: an orphan that nobody swept")
+            require((own, one.operation_id) in (swept or ()), f"{left.where}: an orphan that nobody swept")
     _same(left, Table.CANDIDATE_STATUS, listed)
     _same(left, Table.CANDIDATE_PAIR, pairs)
     _same(left, Table.CANDIDATE_END, ends)

@@ -201,8 +201,8 @@ class Book:
         return found[-1] if found else None
 
     def no_conflict(self, one: str, other: str) -> bool:
-        """Whether the last verdict on a pair, either way, is that there is no conflict, and holds."""
-        found = [claim for ends in ((one, other), (other, one)) if (claim := self.last_claim(*ends))]
+        """Whether a verdict on a pair, either way, is that there is no conflict, and holds."""
+        found = [claim for claim in self.claims.values() if {*claim.ends} == {one, other}]
         return any(claim.holds and claim.verdict == "not_conflict" for claim in found)
 
     def pending_between(self, one: str, other: str) -> Pair | None:

@@ -79,7 +79,8 @@ def _mark_trouble(book: Book, operation: MarkStale) -> str | None:
         return MISSING
     if book.sheets[ends[1]].revision != operation.because.revision:
         return STALE
-    return BAD if len(book.sheets[ends[0]].stale_since | {ends[1]}) > STALE_MARKS_MAX else None
+    standing = {one for one in book.sheets[ends[0]].stale_since if not book.sheets[one].deleted}
+    return BAD if len(standing | {ends[1]}) > STALE_MARKS_MAX else None
 
 
 def change_record(book: Book, operation: RecordOperation, record_id: str, now: int) -> None:

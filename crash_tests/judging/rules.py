@@ -197,11 +197,11 @@ def resumable(book: Book, given: Undoing) -> list[Pair] | str:
     """What an undo puts back to pending, in the order of the run; or why it is refused."""
     if (given.run_id is None) == (given.operation_id is None):
         return BAD
-    run = book.runs.get(given.run_id or "", [])
+    run = book.runs.get(given.run_id or "")
     one = [
         (operation, pair) for ran in book.runs.values() for operation, pair in ran if operation == given.operation_id
     ]
-    if not (run or one):
+    if run is None and not one:
         return UNKNOWN
     found = [
         book.pairs[pair]

@@ -33,6 +33,16 @@ def test_the_length_of_a_name_is_bounded_in_bytes(is_one: Callable[[str], bool],
     assert not is_one(fitting + "a")
 
 
+DAYS = ["0001-01-01", "2024-02-29", "2000-02-29", "9999-12-31"]
+NO_FORM = ["", "2026-1-01", "2026-01-1", "2026-01-01T", " 2026-01-01", "2026-01-01\n", "\uff12026-01-01", "today"]
+NO_DAYS = ["2026-02-29", "1900-02-29", "2026-04-31", "2026-13-01", "2026-00-01", "2026-01-00", "0000-01-01"]
+
+
+@pytest.mark.parametrize("day", DAYS + NO_FORM + NO_DAYS)
+def test_a_date_is_a_day_of_the_calendar_in_one_form(day: str) -> None:
+    assert text.is_date(day) is (day in DAYS)
+
+
 @pytest.mark.parametrize("name", BLANK + WITH_CONTROL)
 def test_no_name_is_blank_or_has_a_control_character(name: str) -> None:
     assert [False] * len(NAMES) == [is_one(name) for is_one, _ in NAMES]
@@ -47,6 +57,15 @@ def test_control_characters_are_exactly_those_of_category_cc() -> None:
     characters = (chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code <= 0xDFFF)
     wrong = [one for one in characters if text.is_identifier("a" + one) == (unicodedata.category(one) == "Cc")]
     assert [] == wrong
+
+
+def test_blank_is_unicode_white_space_and_nothing_else() -> None:
+    characters = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code <= 0xDFFF]
+    separators = {one for one in characters if unicodedata.category(one) in ("Zs", "Zl", "Zp")}
+    white = separators | set("\t\n\v\f\r\x85")
+    assert white == {one for one in characters if text.is_blank(one)}
+    assert text.is_blank("".join(white))
+    assert not text.is_blank(" \x1c ")
 
 
 @pytest.mark.parametrize("digest", ["0" * 64, "0123456789abcdef" * 4])

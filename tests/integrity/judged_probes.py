@@ -128,7 +128,7 @@ def _around(scene: JudgedScene) -> Surroundings:
     """What the search index knows of the scene: what is active and current, as it was before any damage."""
     current = [ref for name, ref in _all(scene).items() if name not in ("old", "archived", "gone")]
     ids = sorted((uuid_bytes(ref.record_id) for ref in current), reverse=True)
-    outlines = [Outline(one, None, None, rejected=False) for one in ids]
+    outlines = [Outline(one, builders.START_MILLIS, None, None, rejected=False) for one in ids]
     return Surroundings(outlines, {uuid_bytes(scene.current.record_id): 2}, complete=True)
 
 

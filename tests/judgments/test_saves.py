@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from relatum.core.candidates import Judged
 from relatum.core.events import RecordEvent
 from relatum.core.ids import Ref
@@ -74,9 +76,8 @@ def test_the_cap_bounds_the_candidates_and_not_what_was_detected(judging: Judgin
     none = saved(judging, judging.try_save("another", like=others, most=0))
     assert none.consequences is None
     assert 9 == none.operation.detected  # type: ignore[union-attr]
-    refused = judging.try_save("too many", most=26)
-    assert isinstance(refused, Refusal)
-    assert (400, "invalid_request") == (refused.status, refused.code)
+    with pytest.raises(ValueError, match="candidates_max"):
+        judging.try_save("too many", most=26)
 
 
 def test_a_pair_that_was_found_not_to_conflict_is_not_surfaced_for_later_versions(judging: JudgingDesk) -> None:
@@ -98,6 +99,33 @@ def test_a_verdict_that_was_taken_back_suppresses_nothing(desk: Desk, judging: J
     desk.retire(given.receipt)
     judging.save("ten", topic_key="ferry", like=(other,))
     assert 1 == len(judging.pending())
+
+
+@pytest.mark.parametrize(("held", "saved_as"), [("memory", "task"), ("task", "memory"), ("task", "task")])
+def test_a_slot_is_taken_over_by_a_memory_from_a_memory_alone(judging: JudgingDesk, held: str, saved_as: str) -> None:
+    first = judging.save("nine", type=held, topic_key="ferry")
+    refused = judging.try_save("ten", type=saved_as, topic_key="ferry")
+    assert isinstance(refused, Refusal)
+    assert (409, "revision_conflict") == (refused.status, refused.code)
+    assert "current" == judging.standing(first).state
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_verdict_that_is_restored_suppresses_again_whatever_was_said_since(
+    desk: Desk, judging: JudgingDesk, turned: bool
+) -> None:
+    other = judging.save("the harbour opens at eight")
+    version = judging.save("nine", topic_key="ferry")
+    pair = (other, version) if turned else (version, other)
+    judging.submit(pair)
+    said = event(judging.judge(judging.pending_between(*pair), "not_conflict"))
+    event(judging.compare(*pair, "related"))
+    judging.save("ten", topic_key="ferry", like=(other,))
+    assert 1 == len(judging.pending()), "the later verdict has taken the earlier one back"
+    assert said.receipt is not None
+    desk.accept(builders.restore(said.receipt.relation_id, 2))
+    judging.save("eleven", topic_key="ferry", like=(other,))
+    assert 1 == len(judging.pending()), "suppressed for the version of now, as it would have been for the one before"
 
 
 def test_retiring_the_verdict_of_a_slot_that_is_still_held_is_refused(desk: Desk, judging: JudgingDesk) -> None:

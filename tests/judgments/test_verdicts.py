@@ -206,6 +206,18 @@ def test_a_verdict_on_records_that_are_no_memories_is_refused(desk: Desk, judgin
     assert (404, "record_not_found") == refusal(judging.compare(memory, unknown, "related"))
 
 
+def test_a_verdict_of_a_batch_on_records_that_are_no_memories_any_more_is_refused_alone(
+    desk: Desk, judging: JudgingDesk
+) -> None:
+    first, second, third = (judging.save(content) for content in ("nine", "ten", "eleven"))
+    judging.submit((second, first), (third, first))
+    turned, sound = (judging.pending_between(one, first) for one in (second, third))
+    desk.revise(second, "a person", type="person")
+    given = [Judgment(candidate_id=one, relation="related") for one in (turned, sound)]
+    said = [one.operation for one in judging.judge_all(given)]
+    assert ["invalid_request", None] == [one.refused and one.refused.code for one in said]  # type: ignore[union-attr]
+
+
 def test_competing_supersessions_make_no_cycle_and_no_second_superseder(ledger: Ledger, judging: JudgingDesk) -> None:
     dice = random.Random(7)
     records = [judging.save(f"departure {number}") for number in range(12)]

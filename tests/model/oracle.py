@@ -6,6 +6,7 @@ again, and no code of the ledger's own rules is used. What is shared are the str
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -318,7 +319,8 @@ def family_of(operation: Operation) -> str:
 
 
 def blank(record: RecordInput) -> bool:
-    return record.content.strip() == ""
+    """Whether there is nothing but white space: separators, and six control characters."""
+    return all(one in "\t\n\v\f\r\x85" or unicodedata.category(one) in ("Zs", "Zl", "Zp") for one in record.content)
 
 
 def senseless(relation: RelationInput) -> bool:

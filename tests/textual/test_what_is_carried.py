@@ -21,6 +21,8 @@ from relatum.core.receipts import RelationReceipt
 from relatum.core.streams import RECORDS, RELATIONS
 from relatum.errors import Refusal
 from relatum.ledger import Ledger
+from relatum.limits import DAY_MILLIS
+from relatum.reads.needs_review import needs_review
 from relatum.reads.standings import Standings
 from relatum.textual.failures import ExportRefused, ImportRefused
 from relatum.textual.importing import import_text
@@ -32,6 +34,7 @@ from tests.support.judging import JudgingDesk
 from tests.support.steps import reached, related
 from tests.support.stores import assert_rebuilds, published_rows
 from tests.textual.carrying import empty_ledger, exported, files
+from tests.views.asking import Asking
 
 
 @pytest.fixture
@@ -100,6 +103,31 @@ def test_records_keep_id_author_review_and_derivation(desk: Desk, again: Ledger,
     assert kept.meta.disposition == "approved"
     assert summary.meta.derivation is not None
     assert (source,) == summary.meta.derivation.sources
+
+
+def test_age_counts_from_the_import_wherever_it_counts(
+    judging: JudgingDesk, again: Ledger, clock: ManualClock, tmp_path: Path
+) -> None:
+    pinned = judging.save("ferry pinned", category="procedural")
+    judging.pin(pinned)
+    old, new = (judging.save(f"ferry {which}", category="procedural") for which in ("old", "new"))
+    judging.compare(new, old, "supersedes")
+    judging.save("filling")
+    clock.advance(200 * DAY_MILLIS)
+    assert 2 == Asking(judging.ledger).context("ferry").needs_review
+    assert {} == carry(judging.ledger, again, tmp_path)
+    with again.view() as view:
+        assert 0 == needs_review(view.partition(PARTITION), view.now_millis, 10).total
+    here = JudgingDesk(again)
+    new_old, new_new, _ = (here.save(text) for text in ("ferry old", "ferry new", "filling"))
+    here.compare(new_new, new_old, "supersedes")
+    context = Asking(again).context("ferry")
+    assert 0 == context.needs_review
+    scores = {one.record_id: one.score for one in context.entries}
+    assert 1.1 == scores[pinned.record_id]
+    assert [scores[one.record_id] for one in (old, new)] == [scores[one.record_id] for one in (new_old, new_new)]
+    first, second = (one.score for one in context.entries if one.tier == "rest")
+    assert first == second
 
 
 def test_relations_keep_id_reporter_provenance_evidence_validity_and_review(

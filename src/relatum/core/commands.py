@@ -6,13 +6,20 @@ everything else is a static rule, checked when the command is decided (transport
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from msgspec import Meta
 from msgspec.structs import force_setattr
 
 from relatum.core.ids import Ref, Scope
 from relatum.core.records import Derivation, Disposition, RecordInput
 from relatum.core.relations import RelationInput
 from relatum.core.wire import Closed, Revision, Sparse, Uuid, canonical_uuid, check_u64
-from relatum.limits import CANDIDATES_DEFAULT
+from relatum.limits import CANDIDATES_DEFAULT, CANDIDATES_MAX
+
+CandidatesMax = Annotated[
+    int, Meta(extra_json_schema={"minimum": 0, "maximum": CANDIDATES_MAX, "default": CANDIDATES_DEFAULT})
+]
 
 
 class _RecordTarget(Sparse, frozen=True, kw_only=True):
@@ -60,11 +67,13 @@ class SaveRecord(Sparse, tag="save", frozen=True, kw_only=True):
     """A new record that takes its topic slot, and surfaces records that it may contradict or replace."""
 
     record: RecordInput
-    candidates_max: int | None = CANDIDATES_DEFAULT
+    candidates_max: CandidatesMax | None = CANDIDATES_DEFAULT
 
     def __post_init__(self) -> None:
         if self.candidates_max is None or self.candidates_max == CANDIDATES_DEFAULT:
             force_setattr(self, "candidates_max", CANDIDATES_DEFAULT)
+        elif not 0 <= self.candidates_max <= CANDIDATES_MAX:
+            raise ValueError("candidates_max lies between 0 and 25")
 
 
 class ArchiveRecord(_RecordTarget, tag="archive", frozen=True, kw_only=True):

@@ -83,10 +83,11 @@ class StandingSet(Sparse, tag="standing", frozen=True, kw_only=True):
 
 
 class StaleMarked(Sparse, tag="mark_stale", frozen=True, kw_only=True):
-    """A record was marked as out of date."""
+    """A record was marked as out of date. With the mark go those that the deletion of a record has lifted meanwhile."""
 
     record_id: Uuid
     mark: StaleMark
+    lifted: tuple[Uuid, ...] = ()
 
 
 StoredRecordOperation = (

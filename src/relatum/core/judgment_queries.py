@@ -11,7 +11,7 @@ from relatum import limits
 from relatum.core.candidates import Status
 from relatum.core.ids import Scope
 from relatum.core.kinds import RecordType
-from relatum.core.text import is_identifier
+from relatum.core.text import is_blank, is_identifier
 from relatum.core.wire import Closed, Uuid, canonical_uuid
 
 
@@ -99,7 +99,7 @@ class SearchQuery(Closed, frozen=True, kw_only=True):
 
     def problem(self) -> str | None:
         """The static rule that this query breaks, or None."""
-        if not self.text.strip():
+        if is_blank(self.text):
             return "text must not be blank"
         names = (self.category, self.fact_key, self.topic_key)
         sound = all(name is None or is_identifier(name) for name in names)

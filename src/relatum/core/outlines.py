@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 
 class Outline(NamedTuple):
-    """An active, current record. Its id is the raw one, which says when it was created."""
+    """An active, current record. Its id is the raw one; ids are in order of creation, elsewhere before an import."""
 
     record_id: bytes
+    created_at_millis: int
     category: str | None
     valid_until_millis: int | None
     rejected: bool
@@ -17,11 +18,6 @@ class Outline(NamedTuple):
         """Whether nothing but its ancestry may stand against it."""
         expired = self.valid_until_millis is not None and now_millis >= self.valid_until_millis
         return not (self.rejected or expired)
-
-
-def created_at_millis(record_id: bytes) -> int:
-    """When a record was created: its id is a version 7 UUID of that instant."""
-    return int.from_bytes(record_id[:6], "big")
 
 
 class Surroundings(NamedTuple):

@@ -17,7 +17,7 @@ PromotionOutcome = Literal[
     "promoted", "nothing", "below_floor", "over_cap", "related_already", "awaits_second_date", "unfit_ends"
 ]
 RunDate = Annotated[
-    str, Meta(min_length=10, max_length=10, pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}$", description="A date: `YYYY-MM-DD`.")
+    str, Meta(extra_json_schema={"pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}, description="A date: `YYYY-MM-DD`.")
 ]
 
 KINDS: dict[PromotedKind, Kind] = {

@@ -5,6 +5,7 @@ It lies beside the record and not in it: a change of standing makes no revision,
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Literal
 
 from msgspec.structs import replace
@@ -99,9 +100,10 @@ def standing_after(before: Standing, change: StandingChange, at_millis: int) -> 
             return replace(before, pinned_at_millis=None)
 
 
-def marked_stale(before: Standing, mark: StaleMark) -> Standing:
-    """The standing that a mark leaves: one for each later record."""
-    others = tuple(one for one in before.stale_marks if one.because.record_id != mark.because.record_id)
+def marked_stale(before: Standing, mark: StaleMark, lifted: Collection[str]) -> Standing:
+    """The standing that a mark leaves: one for each later record, but for those of `lifted`."""
+    gone = {mark.because.record_id, *lifted}
+    others = tuple(one for one in before.stale_marks if one.because.record_id not in gone)
     return replace(before, stale_marks=(*others, mark))
 
 

@@ -82,10 +82,10 @@ class Judgments(Protocol):
     def pending_since(self, before_millis: int) -> Iterator[Candidate]:
         """Pending candidates whose age counts from before an instant, oldest first."""
 
-    def swept(self, target_id: str) -> tuple[tuple[str, str], ...]:
+    def swept(self, target_id: str) -> tuple[tuple[str, str], ...] | None:
         """What a run of the sweep, or one operation of it, orphaned: candidates, each with its operation.
 
-        Nothing for an unknown id.
+        None for an unknown id.
         """
 
 

@@ -11,11 +11,20 @@ from functools import lru_cache
 from relatum import limits
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # Unicode Cc, whole
+_WHITE_SPACE = (
+    "\t\n\v\f\r \x85\xa0\u1680"
+    "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+)
+"""Unicode's property White_Space. What Python strips of itself has U+001C to U+001F besides."""
+
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 def is_date(text: str) -> bool:
-    """Whether ten characters `YYYY-MM-DD` name a day of the calendar."""
+    """A day of the calendar as `YYYY-MM-DD`."""
+    if _DATE.fullmatch(text) is None:
+        return False
     year, month, day = int(text[:4]), int(text[5:7]), int(text[8:])
     leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
     days = (31, 29 if leap else 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
@@ -29,7 +38,7 @@ def utf8_length(text: str) -> int:
 
 def is_blank(text: str) -> bool:
     """Empty once Unicode white space is stripped."""
-    return not text.strip()
+    return not text.strip(_WHITE_SPACE)
 
 
 def is_name(text: str, bytes_max: int) -> bool:

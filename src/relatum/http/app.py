@@ -16,15 +16,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from relatum.errors import Refusal
 from relatum.http import errors
-from relatum.http.endpoint import Endpoint
+from relatum.http.endpoint import NO_ROOM, Endpoint
 from relatum.http.responses import Header, write
 from relatum.http.routes import AnyRoute, PublicRoute
 from relatum.http.services import Services
 
 _NO_ROUTE: Final = "(none)"
 """Stands for the route in metrics where there is none: a path that a client made up is no label."""
-
-_WATCHED: Final = frozenset({"/health", "/ready", "/metrics"})
 
 
 def application(
@@ -47,12 +45,11 @@ def application(
     return serve
 
 
-def while_busy(app: ASGIApp, services: Services) -> ASGIApp:
-    """What serves when there is no room for more work: those who watch the server are answered, all others refused."""
-    refusing = _Refusing(errors.BUSY, services)
+def while_busy(app: ASGIApp) -> ASGIApp:
+    """What serves when there is no room for more work: public routes are answered, all others find no free slot."""
 
-    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
-        await (app if scope["path"] in _WATCHED else refusing)(scope, receive, send)
+    def serve(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        return app({**scope, "extensions": {**scope.get("extensions", {}), NO_ROOM: {}}}, receive, send)
 
     return serve
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from time import perf_counter
-from typing import Generic, cast
+from typing import Final, Generic, cast
 
 from msgspec import Struct
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -25,6 +25,9 @@ from relatum.http.services import BodyT, Call, Nothing, Scoped, Services
 from relatum.http.slots import Lease
 from relatum.limits import BODY_BYTES_MAX, CONTRACT_VERSION
 from relatum.reads import credentials
+
+NO_ROOM: Final = "relatum.no_room"
+"""An extension of a request's scope: as many requests are at work as may be, so that this one finds no free slot."""
 
 
 class Endpoint(Generic[BodyT]):
@@ -62,7 +65,8 @@ class Endpoint(Generic[BodyT]):
 
     async def _respond(self, scope: Scope, receive: Receive, lease: Lease) -> Response | ASGIApp:
         try:
-            await self._services.pace.turn()
+            if _has_room(scope):  # what is refused does not wait for what is not
+                await self._services.pace.turn()
             call = await self._checked(scope, receive, lease)
             if isinstance(call, Refusal):
                 return self._refused(call)
@@ -115,7 +119,7 @@ class Endpoint(Generic[BodyT]):
             refused = _scope_refusal(credential, cast("Scoped", body), route.access)
             if refused is not None:
                 return refused
-        if route.slot and not lease.take():
+        if not _has_room(scope) or (route.slot and not lease.take()):
             return errors.BUSY
         return Call(self._services, credential, body, path_id, scope["headers"], lease)
 
@@ -140,6 +144,8 @@ class Endpoint(Generic[BodyT]):
             return invalid("the Content-Type must be application/json")
         if len(body) <= BODY_BYTES_MAX:
             return decoder.decode(body)
+        if not _has_room(scope):  # nor does it wait for a thread
+            return errors.BUSY
         return await self._services.in_thread(lambda: decoder.decode(body))
 
 
@@ -147,6 +153,10 @@ def _decoder(route: Route[BodyT]) -> BodyDecoder[BodyT] | QueryDecoder[BodyT] | 
     if route.takes is Nothing:
         return None
     return BodyDecoder(route.takes) if route.method == "POST" else QueryDecoder(route.takes)
+
+
+def _has_room(scope: Scope) -> bool:
+    return NO_ROOM not in scope.get("extensions", {})
 
 
 def _path_id(scope: Scope) -> str | Refusal:

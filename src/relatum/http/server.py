@@ -127,7 +127,7 @@ def _bounds(app: ASGIApp, connections: Connections, services: Services, settings
     return Bounds(
         connections,
         services.metrics,
-        busy=while_busy(app, services),
+        busy=while_busy(app),
         request_seconds=settings.body_timeout_seconds,
         answer_seconds=settings.answer_timeout_seconds,
     )

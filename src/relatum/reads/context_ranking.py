@@ -16,7 +16,7 @@ from typing import Final, Literal, NamedTuple, get_args
 from relatum.core.ancestry import DependencyBudgetExhausted, own_failure
 from relatum.core.eligibility import Evaluator
 from relatum.core.ids import uuid_bytes, uuid_text
-from relatum.core.outlines import Surroundings, created_at_millis
+from relatum.core.outlines import Surroundings
 from relatum.core.ranking import Traits, score, superseders_first, whole_days
 from relatum.core.records import Payload, RecordMeta
 from relatum.core.staleness import MONTHS_TO_LIVE, staleness
@@ -147,7 +147,7 @@ class Ranking:
         others: list[Ranked] = []
         for one, outline in reversed(self._outlines.items()):
             if one not in elsewhere:
-                alike = created_at_millis(one) // DAY_MILLIS, outline.category, one in self._shown
+                alike = outline.created_at_millis // DAY_MILLIS, outline.category, one in self._shown
                 if alike not in worth:
                     worth[alike] = self._natural(one).score
                 others.append(Ranked(one, "rest", worth[alike]))
@@ -177,7 +177,7 @@ class Ranking:
     def _natural(self, record_id: bytes) -> Ranked:
         if self._is_near(record_id):
             return Ranked(record_id, "matched", self._score(record_id, self._age(record_id)))
-        age = whole_days(created_at_millis(record_id), self._now_millis)
+        age = whole_days(self._created_at_millis(record_id), self._now_millis)
         return Ranked(record_id, "rest", self._score(record_id, age))
 
     def _is_near(self, record_id: bytes) -> bool:
@@ -187,7 +187,15 @@ class Ranking:
         return record_id in self._outlines or record_id in self._superseded
 
     def _age(self, record_id: bytes) -> int:
-        return self._now_millis - created_at_millis(record_id)
+        return self._now_millis - self._created_at_millis(record_id)
+
+    def _created_at_millis(self, record_id: bytes) -> int:
+        """When a record was created here; its id may be older, from before an import."""
+        outline = self._outlines.get(record_id)
+        if outline is not None:
+            return outline.created_at_millis
+        version = self._evaluator.record(uuid_text(record_id))
+        return self._now_millis if version is None else version.meta.created_at_millis
 
     def _score(self, record_id: bytes, age_millis: int) -> float:
         outline = self._outlines.get(record_id)
@@ -210,8 +218,8 @@ class Ranking:
         for record_id, outline in self._outlines.items():
             standing = self._standings.get(record_id, _UNTOUCHED)
             if outline.category in MONTHS_TO_LIVE or standing.refuted_at_millis is not None:
-                created = created_at_millis(record_id)
-                count += staleness(created, outline.category, standing, self._now_millis) is not None
+                found = staleness(outline.created_at_millis, outline.category, standing, self._now_millis)
+                count += found is not None
         return count
 
     def pending_candidates(self) -> int:

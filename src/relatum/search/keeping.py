@@ -131,8 +131,13 @@ def outlined(partition: PartitionReader) -> Surroundings:
 
 
 def _outline(meta: RecordMeta, payload: Payload | None) -> Outline:
-    category = None if payload is None else payload.category
-    return Outline(uuid_bytes(meta.record_id), category, meta.facts.valid_until_millis, meta.disposition == "rejected")
+    return Outline(
+        record_id=uuid_bytes(meta.record_id),
+        created_at_millis=meta.created_at_millis,
+        category=None if payload is None else payload.category,
+        valid_until_millis=meta.facts.valid_until_millis,
+        rejected=meta.disposition == "rejected",
+    )
 
 
 def _indexed(partition: PartitionReader, record_id: str) -> tuple[Outline, list[str]] | None:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from relatum.core.outlines import Outline
 from relatum.sealed import SealedDatabase
 
-VERSION = 2
+VERSION = 3
 
 _SCHEMA = f"""
 CREATE TABLE partition (
@@ -26,7 +26,7 @@ CREATE TABLE partition (
 );
 CREATE TABLE record (
     number INTEGER PRIMARY KEY, partition INTEGER NOT NULL, id BLOB NOT NULL, length INTEGER NOT NULL,
-    category TEXT, until INTEGER, rejected INTEGER NOT NULL, UNIQUE (partition, id)
+    created INTEGER NOT NULL, category TEXT, until INTEGER, rejected INTEGER NOT NULL, UNIQUE (partition, id)
 );
 CREATE TABLE word (
     partition INTEGER NOT NULL, word TEXT NOT NULL, records INTEGER NOT NULL, PRIMARY KEY (partition, word)
@@ -148,7 +148,9 @@ class Tables:
         self.remove_record(number, outline.record_id)
         execute = self._database.execute
         record_id, *others = outline
-        made = execute("INSERT INTO record VALUES (NULL, ?, ?, ?, ?, ?, ?)", (number, record_id, len(words), *others))
+        made = execute(
+            "INSERT INTO record VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", (number, record_id, len(words), *others)
+        )
         text = " ".join(f"{number:x}z{word}" for word in words)
         execute("INSERT INTO postings (rowid, words) VALUES (?, ?)", (made.lastrowid, text))
         self._database.executemany(
@@ -182,7 +184,7 @@ class Tables:
     def outlines(self, number: int, limit: int) -> list[Outline]:
         """At most `limit` records of a partition, the newest first."""
         found = self._database.execute(
-            "SELECT id, category, until, rejected FROM record WHERE partition = ? ORDER BY id DESC LIMIT ?",
+            "SELECT id, created, category, until, rejected FROM record WHERE partition = ? ORDER BY id DESC LIMIT ?",
             (number, limit),
         )
         return list(map(Outline._make, found.fetchall()))

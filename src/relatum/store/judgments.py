@@ -127,12 +127,15 @@ class JudgmentReader(PartitionRows):
         for key, body in self._under(self.keys.candidate_ends(record_id), reverse=newest_first):
             yield uuid_text(key[-16:]), end_rows.unpack_candidate_end(body)
 
-    def swept(self, target_id: str) -> tuple[tuple[str, str], ...]:
-        """What a run of the sweep, or one operation of it, orphaned: candidates, each with its operation."""
+    def swept(self, target_id: str) -> tuple[tuple[str, str], ...] | None:
+        """What a run of the sweep, or one operation of it, orphaned: candidates, each with its operation.
+
+        None for an unknown id.
+        """
         body = self.counted_body(self.keys.swept(target_id))
-        event = None if body is None else self.event(rows.unpack_u64(body))
         if body is None:
-            return ()
+            return None
+        event = self.event(rows.unpack_u64(body))
         if not isinstance(event, JudgmentEvent) or not isinstance(event.operation, SweepRun):
             raise StorageInconsistency("the event of a sweep is missing")
         changes = event.consequences.candidates if event.consequences else ()

@@ -97,7 +97,8 @@ class Remembered:
         if isinstance(operation, StandingSet):
             self._standing(event, StandingChange(record_id=record_id, action=operation.action))
         elif isinstance(operation, StaleMarked):
-            self._stand(event, record_id, marked_stale(self._standing_of(record_id), operation.mark))
+            before = self._standing_of(record_id)
+            self._stand(event, record_id, marked_stale(before, operation.mark, operation.lifted))
         elif isinstance(operation, RecordDeleted):
             self._stand(event, record_id, replace(self._standing_of(record_id), pinned_at_millis=None))
             for other_id in list(self._links.get(record_id, {})):

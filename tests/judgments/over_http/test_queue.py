@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.http.client import ABSENT, INVALID, KEY_CONFLICT, NO_RECORD, Caller, Json, fresh, issue, refusal
+from tests.http.client import ABSENT, INVALID, KEY_CONFLICT, NO_RECORD, STALE, Caller, Json, fresh, issue, refusal
 from tests.judgments.over_http.calling import (
     JUDGMENTS,
     NO_CANDIDATE,
@@ -163,13 +163,13 @@ def test_a_sweep_on_demand_orphans_nothing_that_is_young(caller: Caller) -> None
     assert 1 == queue(caller)["total"]
 
 
-def test_an_undo_names_a_run_or_an_operation_that_orphaned_something(admin: Caller, caller: Caller) -> None:
+def test_an_undo_names_a_run_or_an_operation(admin: Caller, caller: Caller) -> None:
     path = f"{JUDGMENTS}/undo"
     run_id = answered(command(caller, f"{JUDGMENTS}/sweep"))["run_id"]
     unknown = command(caller, path, run_id=ABSENT)
     assert NO_CANDIDATE == refusal(unknown)
     assert unknown.content == command(caller, path, operation_id=ABSENT).content
-    assert unknown.content == command(caller, path, run_id=run_id).content, "a run that orphaned nothing"
+    assert STALE == refusal(command(caller, path, run_id=run_id)), "it orphaned nothing, so there is nothing to undo"
     assert unknown.content == command(issue(admin), path, run_id=run_id).content
     assert INVALID == refusal(command(caller, path))
     assert INVALID == refusal(command(caller, path, run_id=run_id, operation_id=run_id))

@@ -98,9 +98,18 @@ def test_at_most_the_cap_is_surfaced_and_at_most_twenty_are_detected(
 
 
 @pytest.mark.parametrize("cap", [-1, 26])
-def test_a_cap_past_its_bounds_is_refused(cap: int, caller: Caller) -> None:
-    wrong = caller.command(RECORDS, type="save", record={"content": FERRY}, candidates_max=cap)
-    assert INVALID == refusal(wrong)
+def test_a_cap_past_its_bounds_is_a_fault_of_the_schema(cap: int, caller: Caller, admin: Caller) -> None:
+    wrong: Json = {"type": "save", "record": {"content": FERRY}, "candidates_max": cap}
+    accepted(caller.command(RECORDS, "used", type="create", record={"content": LATER}))
+    for key in ("used", "new"):
+        assert INVALID == refusal(caller.command(RECORDS, key, **wrong)), "before a key is looked up"
+    reader = issue(admin, capabilities=["memory_read"], scope=caller.scope)
+    assert INVALID == refusal(reader.command(RECORDS, **wrong)), "before authorization"
+    sound = {"type": "create", "record": {"content": FERRY}}
+    items = [{"idempotency_key": fresh("key"), "operation": operation} for operation in (sound, wrong)]
+    assert INVALID == refusal(caller.ask(f"{RECORDS}/commands/batch", commands=items))
+    page = answered(caller.ask(f"{RECORDS}/query", filter={}))["page"]
+    assert [LATER] == [one["input"]["content"] for one in page["records"]], "of the batch nothing is written"
 
 
 @pytest.mark.parametrize("record", [{"content": " "}, {"content": "c", "title": "t" * 201}, {"content": "c" * 49153}])

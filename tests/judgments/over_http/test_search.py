@@ -130,6 +130,12 @@ def test_at_most_five_topics_of_similar_records_are_nearby(caller: Caller) -> No
     assert [] == suggestion(caller, "submarine")["nearby"]
 
 
+def test_characters_that_only_python_calls_blank_are_text(caller: Caller) -> None:
+    caller.create("\x1c\x1f")
+    assert [] == found(caller, "\x1c")
+    assert suggestion(caller, "\x1c")["topic_key"] is None
+
+
 @pytest.mark.parametrize(
     "members", [{"content": " "}, {"content": "c" * 49153}, {"content": "c", "title": "ü" * 101}], ids=lambda one: "x"
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.http.client import ABSENT, INVALID, KEY_CONFLICT, RELATIONS, Caller, Json, refusal
+from tests.http.client import ABSENT, FORBIDDEN, INVALID, KEY_CONFLICT, RELATIONS, Caller, Json, issue, refusal
 from tests.judgments.over_http.calling import answered
 from tests.views.over_http.calling import EDGES, RUN, edge, graph, mine, mined, outcomes, promote, proposal
 
@@ -48,6 +48,19 @@ def test_counters_survive_dropping_the_mined_edges(caller: Caller) -> None:
     assert ["awaits_second_date"] == outcomes(promote(caller, proposal(one, other, "contradicts"), day="2026-01-08"))
     answered(caller.ask(f"{EDGES}/derived/drop"))
     assert ["promoted"] == outcomes(promote(caller, proposal(other, one, "contradicts"), day="2026-01-09"))
+
+
+@pytest.mark.parametrize("day", ["2026-1-1", "", "2026-02-30"])
+def test_a_date_is_a_static_rule_after_authorization_and_replay(caller: Caller, admin: Caller, day: str) -> None:
+    one, other = caller.create("one"), caller.create("other")
+    promote(caller, proposal(one, other), key="used")
+    body = {"run": {**RUN, "run_date": day}, "proposals": [proposal(one, other)]}
+    reader = issue(admin, capabilities=["memory_read"], scope=caller.scope)
+    assert FORBIDDEN == refusal(reader.ask(f"{EDGES}/promote", idempotency_key="key", **body))
+    assert FORBIDDEN == refusal(reader.ask(f"{EDGES}/derived/replace", run=body["run"], edges=[], finish=True))
+    assert KEY_CONFLICT == refusal(caller.ask(f"{EDGES}/promote", idempotency_key="used", **body))
+    assert INVALID == refusal(caller.ask(f"{EDGES}/promote", idempotency_key="key", **body))
+    assert INVALID == refusal(caller.ask(f"{EDGES}/derived/replace", run=body["run"], edges=[], finish=True))
 
 
 BAD: list[Json] = [

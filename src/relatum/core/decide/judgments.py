@@ -209,8 +209,8 @@ def _undo(state: PartitionState, operation: Undoing, asked: AskedJudgment) -> Ju
     target_id = operation.run_id or operation.operation_id
     assert target_id is not None
     swept = state.swept(target_id)
-    if not swept:
-        return refusal("candidate_not_found", "no such run or operation, or it orphaned nothing")
+    if swept is None:
+        return refusal("candidate_not_found", "no such run or operation")
     resumed: list[CandidateChange] = []
     for candidate_id, operation_id in swept:
         candidate = state.candidate(candidate_id)

@@ -28,8 +28,6 @@ def broken_rule(operation: RecordOperation, idempotency_key: str) -> str | None:
         return "evidence_ref must be 1 to 2048 bytes, not blank, without control characters"
     if isinstance(operation, DeriveRecord):
         return _record_problem(operation.record) or _derivation_problem(operation.derivation)
-    if isinstance(operation, SaveRecord) and not 0 <= (operation.candidates_max or 0) <= limits.CANDIDATES_MAX:
-        return "candidates_max must lie between 0 and 25"
     if isinstance(operation, (CreateRecord, ReviseRecord, SaveRecord)):
         return _record_problem(operation.record)
     return None

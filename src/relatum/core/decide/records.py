@@ -138,13 +138,18 @@ def _mark_stale(state: PartitionState, operation: MarkStale, asked: Asked) -> Re
         return missing("the later record does not exist")
     if later.meta.revision != operation.because.revision:
         return stale("the later record is at another revision")
-    marks = state.standing(operation.record_id).stale_marks
-    known = {mark.because.record_id for mark in marks}
-    if len(known | {operation.because.record_id}) > STALE_MARKS_MAX:
+    marks = {mark.because.record_id for mark in state.standing(operation.record_id).stale_marks}
+    lifted = {one for one in marks if _is_deleted(state, one)}
+    if len((marks - lifted) | {operation.because.record_id}) > STALE_MARKS_MAX:
         return invalid("at most 16 records can make another one stale")
     mark = StaleMark(because=operation.because, confidence=operation.confidence)
-    stored = StaleMarked(record_id=operation.record_id, mark=mark)
+    stored = StaleMarked(record_id=operation.record_id, mark=mark, lifted=tuple(sorted(lifted)))
     return accept(state, stored, version.meta, operation.record_id, None, asked)
+
+
+def _is_deleted(state: PartitionState, record_id: str) -> bool:
+    version = state.record(record_id)
+    return version is not None and version.meta.state == "deleted"
 
 
 def _changed(

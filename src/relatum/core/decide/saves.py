@@ -159,9 +159,13 @@ def _settled(state: PartitionState, ancestors: set[str], target_id: str) -> bool
 
 
 def _no_conflict(state: PartitionState, source_id: str, target_id: str) -> bool:
-    relation_id = state.verdict_between(source_id, target_id)
-    version = None if relation_id is None else state.relation(relation_id)
-    return version is not None and version.relation.input.kind == "not_conflict" and version.relation.indexed
+    """Whether any verdict on an ordered pair that stands says so: the last one, or an earlier one that was restored."""
+    if (
+        state.verdict_between(source_id, target_id) is None
+    ):  # mostly nobody has judged them, and there is nothing to scan
+        return False
+    found = map(state.relation, state.standing_verdicts(source_id, target_id))
+    return any(version is not None and version.relation.input.kind == "not_conflict" for version in found)
 
 
 def _opened(own: RecordVersion, found: list[tuple[RecordVersion, float]], stamp: Stamp) -> tuple[CandidateChange, ...]:

@@ -119,6 +119,7 @@ def codes_of(route: Route[Any]) -> dict[int, tuple[Code, ...]]:
         (500, "storage_inconsistency"),
         (500, "internal_error"),
         (503, "storage_unavailable"),
+        (503, "retrieval_busy"),
     ]
     if route.takes is not Nothing:
         codes += [(400, "invalid_request"), (400, "unsupported_contract_version")]
@@ -127,8 +128,6 @@ def codes_of(route: Route[Any]) -> dict[int, tuple[Code, ...]]:
         codes.append((400, "invalid_request"))
     if route.access != "any":
         codes.append((403, "forbidden"))
-    if route.slot:
-        codes.append((503, "retrieval_busy"))
     if route.writes:
         codes.append((503, "write_busy"))
     codes += [(STATUS[code], code) for code in route.refuses]

@@ -100,7 +100,7 @@ def _record(staging: Staging, decision: RecordDecision) -> None:
         stage_standing(staging, change, event.committed_at_millis)
         changes: list[RecordChange | RelationChange] = []
     elif isinstance(operation, StaleMarked):
-        stage_stale_mark(staging, record_id, operation.mark)
+        stage_stale_mark(staging, operation)
         changes = []
     else:
         changes = _revision(staging, decision)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from relatum.core.events import StaleMarked
 from relatum.core.ids import uuid_bytes
 from relatum.core.records import Payload
 from relatum.core.standings import (
     Confirmation,
-    StaleMark,
     Standing,
     StandingChange,
     confirmed,
@@ -45,9 +45,10 @@ def stage_standing(staging: Staging, change: StandingChange, at_millis: int, *, 
         free_topic(staging, record_id, staging.kept_payload(record_id))
 
 
-def stage_stale_mark(staging: Staging, record_id: str, mark: StaleMark) -> None:
+def stage_stale_mark(staging: Staging, said: StaleMarked) -> None:
     """Stages that a later record makes a record out of date."""
-    _stage(staging, record_id, marked_stale(staging.standing(record_id), mark))
+    before = staging.standing(said.record_id)
+    _stage(staging, said.record_id, marked_stale(before, said.mark, said.lifted))
 
 
 def stage_confirmation(staging: Staging, confirmation: Confirmation, at_millis: int) -> None:
