@@ -61,7 +61,7 @@ class Indexing:
         self._index = index
         self._view = view
         self._log = log
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="relatum-index")
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="relatum-saves")
 
     def close(self) -> None:
         """Ends the thread once it is idle."""

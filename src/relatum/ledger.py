@@ -216,8 +216,8 @@ class Ledger(CompanyCommands):
     def submit(self, submission: MemorySubmission) -> Receipt | Refusal:
         """Decides one command and makes it durable; blocks until it may be answered.
 
-        Raises WriteBusy (queue full, nothing written), WritesRefused (poisoned or closing, outcome unknown) or
-        StorageInconsistency.
+        Raises WriteBusy (queue full, nothing written), WritesRefused (poisoned or closing, outcome unknown),
+        StorageInconsistency, or StorageFailure (nothing could be read, nothing written).
         """
         outcome = self.submit_all([submission])[0]
         if isinstance(outcome, Failure):
@@ -227,8 +227,9 @@ class Ledger(CompanyCommands):
     def submit_all(self, submissions: Sequence[MemorySubmission]) -> list[Receipt | Refusal | Failure]:
         """Decides commands in order as if sent one after another; a failure of one stands in its place.
 
-        Saves are decided one by one. Where the writer takes no more of them (WriteBusy, WritesRefused) its failure is
-        raised if nothing has an outcome yet, else it stands in the places of all that have none.
+        Saves are decided one by one. Where the writer takes no more of them (WriteBusy, WritesRefused), or the store
+        can't be read (StorageFailure), that is raised if nothing has an outcome yet, else it stands in the places of
+        all that have none.
         """
         return self._submitting.submit_all(submissions)
 
