@@ -362,10 +362,10 @@ class Ledger(CompanyCommands):
         end = monotonic() + timeout_seconds
         if not self.drain(timeout_seconds):
             raise StorageFailure("commands were still waiting for the disk when the ledger had to close")
+        self._indexing.close()
         for beside in (self._index, self._derived):
             if not beside.close(max(0.0, end - monotonic())):
                 raise StorageFailure("the files beside the ledger were still in use when it had to close")
         failpoints.reach("close.drained")
         self._database.close(min(VIEW_SECONDS_MAX, max(0.0, end - monotonic())))
         failpoints.reach("close.closed")
-        self._indexing.close()
