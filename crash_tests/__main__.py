@@ -69,7 +69,7 @@ def main(arguments: Namespace) -> int:
 def _notice(kind: Kind, name: str | None, part: str | None, seed: int) -> int:
     chosen = pairs(PARTS.values(), kind, name, part)
     if not chosen:
-        parser().error(f"{part} is not said to notice {name}")
+        parser().error(f"{part} is not said to notice {name or f'any {kind}'}")
     return notice_all(chosen, seed, _tell)
 
 

@@ -36,7 +36,12 @@ def arm(name: str, number: int) -> None:
 def put_clock_wrong(offset: Path) -> None:
     """The time of day is off by the milliseconds in a file, which is read whenever somebody asks for the time."""
     right = clock.SystemClock.millis
-    clock.SystemClock.millis = lambda self: right(self) + int(offset.read_text())  # type: ignore[method-assign]
+
+    def wrong(self: clock.SystemClock) -> int:
+        now = right(self)  # IMPORTANT: first; an offset that is replaced meanwhile was in force then
+        return now + int(offset.read_text())
+
+    clock.SystemClock.millis = wrong  # type: ignore[method-assign]
 
 
 def launch(arguments: list[str]) -> None:

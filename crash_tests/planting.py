@@ -56,7 +56,10 @@ def notice_all(chosen: list[Pair], seed: int, tell: Tell) -> int:
 
 def _noticed(pair: Pair, seed: int) -> tuple[int, str]:
     options = options_of(pair.part, *pair.part.short, f"--{pair.kind}", pair.name)
-    ended = run(pair.part, options, seed, keep_quiet)
+    try:
+        ended = run(pair.part, options, seed, keep_quiet)
+    except Exception as error:  # noqa: BLE001 - a part that breaks down says nothing of the pairs behind it
+        return VIOLATED, f"not tried, the part broke down: {error!r}"
     match ended.outcome:
         case Unavailable() as lacking:
             return UNAVAILABLE, f"not run: {lacking}"

@@ -34,11 +34,11 @@ class WrongClock:
 
     def put_off(self, offset_millis: int) -> None:
         """Jump to this far from the machine's clock."""
-        self.latest()
-        self.offset_millis = offset_millis
         new = self._file.with_suffix(".new")
         new.write_text(str(offset_millis))
         new.replace(self._file)
+        self.latest()  # only now nobody is told any more what it was before
+        self.offset_millis = offset_millis
 
     def put_to(self, millis: int) -> None:
         """Jump to an instant, and go on from there."""

@@ -21,7 +21,7 @@ from relatum.core.decide.saves import Detected, Hit
 from relatum.core.events import JudgmentEvent
 from relatum.core.ids import Author as Signature
 from relatum.core.judgments import JudgmentOperation
-from relatum.errors import Failure, Refusal, WriteBusy, WritesRefused
+from relatum.errors import Failure, Refusal, StorageFailure, WriteBusy, WritesRefused
 from relatum.ledger import Ledger
 from relatum.writer.submission import MemorySubmission, RecordSubmission
 
@@ -140,7 +140,10 @@ class Client:
         with suppress(WriteBusy, WritesRefused):
             outcomes = await ledger.submit_async(submissions)
             for command, attempt, outcome in zip(commands, attempts, outcomes, strict=True):
-                self._told(command, attempt, outcome)
+                if isinstance(outcome, StorageFailure):
+                    raise outcome  # as where nothing was taken before it
+                if not isinstance(outcome, WriteBusy | WritesRefused):  # behind saves that were taken
+                    self._told(command, attempt, outcome)
 
     async def _submit_judgment(self, ledger: Ledger, command: Command) -> None:
         desk, operation = command.desk, operation_of(command)

@@ -269,7 +269,7 @@ class Machine:
     def _close(self, ledger: Ledger) -> None:
         for _ in range(_PATIENCE_STEPS_MAX):
             try:
-                ledger.close()
+                ledger.close(0)
             except StorageFailure:  # a view is open
                 self._loop.step()
             else:

@@ -13,7 +13,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
-from typing import Final
+from typing import Final, TypeVar
 
 from relatum.core.commands import DeleteRecord, SaveRecord
 from relatum.core.decide.saves import NOTHING_DETECTED, Detected
@@ -24,6 +24,8 @@ from relatum.search.index import SearchIndex
 from relatum.store.view import LedgerView
 from relatum.telemetry import Log
 from relatum.writer.submission import MemorySubmission, RecordSubmission
+
+Result = TypeVar("Result")
 
 UNPURGED = "the search index can't be purged; nothing is lost"
 
@@ -61,11 +63,11 @@ class Indexing:
         self._index = index
         self._view = view
         self._log = log
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="relatum-index")
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="relatum-saves")
 
     def close(self) -> None:
-        """Ends the thread once it is idle."""
-        self._thread.shutdown()
+        """Ends the thread once it is idle, without waiting for it. To be called before the index is closed."""
+        self._thread.shutdown(wait=False)
 
     def compared(self, submissions: Sequence[MemorySubmission]) -> Sequence[MemorySubmission]:
         """Each save with what the index knows of records that resemble it, unless it says itself what was found."""
@@ -77,7 +79,7 @@ class Indexing:
         """`compared` for an event loop."""
         if not any(map(_is_to_be_compared, submissions)):
             return submissions
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self.compared, submissions)
+        return await self._in_thread(lambda: self.compared(submissions))
 
     def keep_in_step(self, submissions: Sequence[MemorySubmission]) -> None:
         """Indexes what the saves and deletions among some commands said; the rest is indexed when somebody asks."""
@@ -87,7 +89,7 @@ class Indexing:
     async def keep_in_step_async(self, submissions: Sequence[MemorySubmission]) -> None:
         """`keep_in_step` for an event loop."""
         if any(map(_is_indexed_at_once, submissions)) and not self._index.is_unmade():
-            await asyncio.get_running_loop().run_in_executor(self._thread, self.keep_in_step, submissions)
+            await self._in_thread(lambda: self.keep_in_step(submissions))
 
     def purge(self) -> None:
         """Purges from the files of the index whatever was erased. Raises StorageFailure where that can't be done."""
@@ -98,6 +100,13 @@ class Indexing:
                 raise StorageFailure(UNPURGED) from failure
             if not purged:
                 raise StorageFailure(UNPURGED)
+
+    async def _in_thread(self, work: Callable[[], Result]) -> Result:
+        try:
+            working = self._thread.submit(work)
+        except RuntimeError:  # it has ended with the ledger, which some command has outlived: nothing takes long then
+            return work()
+        return await asyncio.wrap_future(working)
 
     def _compared(self, submission: MemorySubmission) -> MemorySubmission:
         assert isinstance(submission, RecordSubmission)

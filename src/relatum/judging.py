@@ -112,10 +112,16 @@ class Judging:
 
     def _due(self, wanted: Callable[[], bool]) -> list[Partition]:
         """The partitions that have something to sweep, as far as a glimpse tells: what is swept, the writer decides."""
+        found: list[Partition] = []
         with self._view() as view:
             before = view.now_millis - self.ages.deadline_millis
-            partitions = takewhile(lambda _: wanted(), view.partitions())
-            return [partition for partition in partitions if self._has_pending(view.glimpse(partition), before)]
+            try:
+                for partition in takewhile(lambda _: wanted(), view.partitions()):
+                    if self._has_pending(view.glimpse(partition), before):
+                        found.append(partition)  # noqa: PERF401 - what was found stays, wherever the list breaks off
+            except StorageInconsistency as failure:
+                self._log.failure("the list of workspaces is damaged; what it names before that is swept", failure)
+        return found
 
     def _has_pending(self, partition: PartitionReader, before_millis: int) -> bool:
         try:

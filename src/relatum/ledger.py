@@ -216,8 +216,8 @@ class Ledger(CompanyCommands):
     def submit(self, submission: MemorySubmission) -> Receipt | Refusal:
         """Decides one command and makes it durable; blocks until it may be answered.
 
-        Raises WriteBusy (queue full, nothing written), WritesRefused (poisoned or closing, outcome unknown) or
-        StorageInconsistency.
+        Raises WriteBusy (queue full, nothing written), WritesRefused (poisoned or closing, outcome unknown),
+        StorageInconsistency, or StorageFailure (nothing could be read, nothing written).
         """
         outcome = self.submit_all([submission])[0]
         if isinstance(outcome, Failure):
@@ -227,8 +227,9 @@ class Ledger(CompanyCommands):
     def submit_all(self, submissions: Sequence[MemorySubmission]) -> list[Receipt | Refusal | Failure]:
         """Decides commands in order as if sent one after another; a failure of one stands in its place.
 
-        Saves are decided one by one. Where the writer takes no more of them (WriteBusy, WritesRefused) its failure is
-        raised if nothing has an outcome yet, else it stands in the places of all that have none.
+        Saves are decided one by one. Where the writer takes no more of them (WriteBusy, WritesRefused), or the store
+        can't be read (StorageFailure), that is raised if nothing has an outcome yet, else it stands in the places of
+        all that have none.
         """
         return self._submitting.submit_all(submissions)
 
@@ -361,10 +362,10 @@ class Ledger(CompanyCommands):
         end = monotonic() + timeout_seconds
         if not self.drain(timeout_seconds):
             raise StorageFailure("commands were still waiting for the disk when the ledger had to close")
+        self._indexing.close()
         for beside in (self._index, self._derived):
             if not beside.close(max(0.0, end - monotonic())):
                 raise StorageFailure("the files beside the ledger were still in use when it had to close")
         failpoints.reach("close.drained")
         self._database.close(min(VIEW_SECONDS_MAX, max(0.0, end - monotonic())))
         failpoints.reach("close.closed")
-        self._indexing.close()

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from relatum.core.receipts import Receipt
-from relatum.errors import Failure, Refusal, StorageInconsistency, WriteBusy, WritesRefused
+from relatum.errors import Failure, Refusal, StorageFailure, StorageInconsistency, WriteBusy, WritesRefused
 from relatum.indexing import Indexing, in_turn
 from relatum.store.view import LedgerView
 from relatum.telemetry import Metrics
@@ -40,13 +40,14 @@ class Submitting:
         outcomes: list[Told] = []
         failure: Failure | None = None
         for part in in_turn(submissions):
-            known, fresh = self._known(part)
-            if fresh and failure is None:
-                try:
+            known = _nothing(part)
+            try:
+                known, fresh = self._known(part)
+                if fresh and failure is None:
                     outcomes += merged(known, decided(self._committer, self._indexing.compared(fresh)))
                     continue
-                except (WriteBusy, WritesRefused) as error:
-                    failure = _unless_first(error, outcomes)
+            except (StorageFailure, WriteBusy, WritesRefused) as error:
+                failure = failure or _unless_first(error, outcomes)
             outcomes += filled(known, failure)
         self._indexing.keep_in_step(submissions)
         return outcomes
@@ -56,14 +57,15 @@ class Submitting:
         outcomes: list[Told] = []
         failure: Failure | None = None
         for part in in_turn(submissions):
-            known, fresh = self._known(part)
-            if fresh and failure is None:
-                try:
+            known = _nothing(part)
+            try:
+                known, fresh = self._known(part)
+                if fresh and failure is None:
                     compared = await self._indexing.compared_async(fresh)
                     outcomes += merged(known, await decided_async(self._committer, compared))
                     continue
-                except (WriteBusy, WritesRefused) as error:
-                    failure = _unless_first(error, outcomes)
+            except (StorageFailure, WriteBusy, WritesRefused) as error:
+                failure = failure or _unless_first(error, outcomes)
             outcomes += filled(known, failure)
         await self._indexing.keep_in_step_async(submissions)
         return outcomes
@@ -89,6 +91,11 @@ class Submitting:
                 elif not isinstance(outcome, Refusal):
                     self._metrics.replays.inc()
         return known, fresh
+
+
+def _nothing(part: Sequence[object]) -> list[Told | None]:
+    """What is known of a part before anybody has looked."""
+    return [None] * len(part)
 
 
 def _unless_first(failure: Failure, outcomes: Sequence[object]) -> Failure:

@@ -16,6 +16,7 @@ from relatum.bench.peers import measuring
 from relatum.bench.undisturbed import undisturbed
 from relatum.cli.stopping import stoppable
 from tests.cli.program import COMMAND, Running, environment
+from tests.support.signals import heeded
 
 
 def of_session(session: int) -> list[int]:
@@ -70,7 +71,7 @@ def test_a_step_is_done_whole_before_a_signal_ends_the_program(number: signal.Si
             done.append("outer")
         done.append("more")
 
-    with stoppable(), pytest.raises(KeyboardInterrupt):
+    with heeded(number), stoppable(), pytest.raises(KeyboardInterrupt):
         do()
     assert ["inner", "outer"] == done
 

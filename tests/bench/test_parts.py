@@ -37,6 +37,7 @@ ROWS = {
             for connections in (1, 16, 64, 256)
             for what in ("rate", "p50", "p99", "syncs", "cost", "server", "load")
         ),
+        *(f"commands/lagging/1/{what}" for what in ("rate", "p50", "p99", "load")),
         *(f"commands/replay/{what}" for what in ("rate", "p99", "cost", "syncs", "load")),
         *(f"commands/batch/{size}/{what}" for size in (1, 16, 64, 256) for what in ("rate", "cost", "p99", "load")),
     ],

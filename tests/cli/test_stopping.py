@@ -7,11 +7,11 @@ import signal
 import pytest
 
 from relatum.cli.stopping import stoppable
+from tests.support.signals import heeded
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_what_ends_a_program_interrupts_it_once(number: signal.Signals) -> None:
-    before = signal.getsignal(number)
     done: list[str] = []
 
     def do() -> None:
@@ -23,10 +23,12 @@ def test_what_ends_a_program_interrupts_it_once(number: signal.Signals) -> None:
                 signal.raise_signal(number)
                 done.append("tidied up")
 
-    with pytest.raises(KeyboardInterrupt):
-        do()
-    assert ["tidied up"] == done
-    assert before == signal.getsignal(number)
+    with heeded(number):
+        before = signal.getsignal(number)
+        with pytest.raises(KeyboardInterrupt):
+            do()
+        assert ["tidied up"] == done
+        assert before == signal.getsignal(number)
 
 
 def test_a_hangup_that_is_ignored_stays_ignored() -> None:

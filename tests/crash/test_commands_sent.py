@@ -35,7 +35,7 @@ from tests.crash.told import ACCOUNT, DESK, cursor, delivery
 PAGE = (ROOT / "docs" / "crash-testing.md").read_text(encoding="utf-8")
 LIVES = ("Real server", "Embedded", "Simulation", "Damage")
 ACTIVATE = "activate"
-CASES = 60
+CASES = 250
 
 
 def tag(operation: Any) -> str:

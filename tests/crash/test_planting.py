@@ -101,6 +101,23 @@ def test_a_pair_that_nobody_speaks_of_is_no_command_line(
         run("bugs", "--bug", "split-command", "--part", "clocks")
     assert 2 == refused.value.code
     assert "clocks is not said to notice split-command" in capsys.readouterr().err
+    parts["clocks"] = replace(LACKING, bugs=())
+    with pytest.raises(SystemExit):
+        run("bugs", "--part", "clocks")
+    assert "clocks is not said to notice any bug" in capsys.readouterr().err
+
+
+def test_a_part_that_breaks_down_costs_the_others_nothing(
+    parts: dict[str, Part], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def breaks(_: Run) -> Summary:
+        raise RuntimeError("no reason")
+
+    parts["clocks"] = replace(LACKING, run=breaks)
+    assert 1 == run("bugs", "--bug", "clock-backwards", "--part", "clocks")
+    told, closing = capsys.readouterr().out.splitlines()[1:]
+    assert "clock-backwards, clocks: not tried, the part broke down: RuntimeError('no reason')" == told
+    assert closing.startswith("0 of 1 pairs")
 
 
 def test_the_pairs_are_what_the_parts_say_of_themselves() -> None:

@@ -15,8 +15,7 @@ from typing import Any, Final, NoReturn
 from relatum.cli import main
 from relatum.errors import StorageFailure
 from relatum.http import decoding
-from relatum.ledger import Ledger
-from relatum.reads import record_query
+from relatum.reads import credentials, record_query
 from relatum.store.database import Database
 from relatum.writer.group import Group
 
@@ -84,7 +83,7 @@ def look_for(name: str, kind: Callable[[str], Exception] = RuntimeError) -> Call
 def plant() -> None:
     before(decoding.BodyDecoder, "decode", at_decoding)
     before(record_query, "query", look_for("scan"))
-    before(Ledger, "authenticate", look_for("authentication"))
+    before(credentials, "authenticate", look_for("authentication"))
     before(Group, "_decide", look_for("command"))
     before(Database, "commit", look_for("storage", StorageFailure))
 

@@ -13,7 +13,7 @@ import pytest
 from tests.http.client import RECEIPTS, RECORDS, Api, Caller, fresh, issue
 from tests.http.serving import Server, initialise
 from tests.http.wire import Wire, head, post
-from tests.support.polling import WAIT_SECONDS
+from tests.support.polling import WAIT_SECONDS, until
 
 
 def wait_until_refused(port: int) -> None:
@@ -124,13 +124,33 @@ def test_a_server_on_ipv6_announces_an_address_that_works(tmp_path: Path) -> Non
 
 
 STUCK = """
+import sys
 from threading import Event
 from relatum.cli import main
+from relatum.http.services import Services
 from relatum.judging import Judging
+
+def close(services, seconds, close=Services.close):
+    print("the event loop has ended", file=sys.stderr, flush=True)
+    return close(services, seconds)
+
+Services.close = close
 Judging.sweep_due = lambda *_: Event().wait()
 main(prog_name="relatum")
 """
 """The program, with a thread that never comes to an end."""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_second_signal_does_not_wait_for_threads_either(number: signal.Signals, tmp_path: Path) -> None:
+    initialise(tmp_path / "store")
+    program = (sys.executable, "-c", STUCK)
+    with Server(tmp_path / "store", "--drain-timeout-seconds", "600", program=program) as server:
+        server.process.send_signal(number)
+        until(lambda: "the event loop has ended" in server.log_path.read_text(), "the end of the loop")
+        server.process.send_signal(number)
+        assert 1 == server.process.wait(WAIT_SECONDS)
+    assert "the time to drain was over" in server.log_path.read_text()
 
 
 @pytest.mark.parametrize("signals", [1, 2])

@@ -12,7 +12,7 @@ import pytest
 from relatum.clock import ManualClock
 from relatum.limits import DAY_MILLIS
 from relatum.search.index import SearchIndex
-from relatum.store.keys import PartitionKeys, Table
+from relatum.store.keys import STORE_PREFIX, PartitionKeys, StoreTable, Table
 from relatum.store.memory import MemoryStore
 from relatum.store.partition import PartitionReader
 from relatum.store.recounts import Recounts
@@ -57,6 +57,17 @@ def test_the_timer_sweeps_whatever_is_sound(made: Rows, table: Table) -> None:
         assert 1 == ledger.judgments.sweep_due()
         assert [] == JudgingDesk(ledger, SOUND).pending()
         assert 0 == ledger.judgments.sweep_due()
+
+
+def test_the_timer_sweeps_what_the_list_of_workspaces_names_before_it_breaks_off(made: Rows) -> None:
+    clock = ManualClock(START_MILLIS + 20 * DAY_MILLIS)
+    last = max(key for key in made if key.startswith(STORE_PREFIX + bytes([StoreTable.WORKSPACE])))
+    log = StringIO()
+    with ledger_on({**made, last: b"torn"}, clock, Counted(start=1_000_000)) as ledger:
+        ledger.judgments._log = Log(log, clock.millis, "warning")
+        assert 1 == ledger.judgments.sweep_due()
+        assert 0 == ledger.judgments.sweep_due()
+    assert 2 == log.getvalue().count("the list of workspaces is damaged")
 
 
 def test_a_purge_of_the_search_index_leaves_nothing_of_a_partition_that_can_not_be_followed(

@@ -82,7 +82,7 @@ class Campaign:
     def _sign_in(self, client: httpx.Client) -> None:
         if self._secret:
             return
-        capabilities = ["memory_read", "memory_write", "memory_review"]
+        capabilities = ["memory_read", "memory_write", "memory_review", "memory_mine"]
         spec = {"subject_id": "ada", "capabilities": capabilities, "grants": [SCOPE]}
         headers = {"authorization": f"Bearer {self._admin}"}
         made = client.post(CREDENTIALS, json={"contract_version": 1, "spec": spec}, headers=headers)

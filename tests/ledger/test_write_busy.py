@@ -11,9 +11,10 @@ import pytest
 from relatum.clock import ManualClock
 from relatum.core.commands import SaveRecord
 from relatum.core.receipts import Receipt
-from relatum.errors import Failure, Refusal, WriteBusy, WritesRefused
+from relatum.errors import Failure, Refusal, StorageFailure, WriteBusy, WritesRefused
 from relatum.ledger import Ledger
 from relatum.limits import DAY_MILLIS
+from relatum.store.view import LedgerView
 from relatum.writer.submission import MemorySubmission
 from tests.support import builders
 from tests.support.desk import Desk
@@ -178,3 +179,23 @@ def test_a_batch_of_which_no_save_was_taken_is_refused_whole(
     before_save(1, lambda: full(disk, ledger), ledger, monkeypatch)
     with pytest.raises(WriteBusy):
         submitted(ledger, saves(Desk(ledger), "one", "two"), blocking=blocking)
+
+
+@pytest.mark.parametrize("blocking", [True, False])
+def test_a_store_that_can_t_be_read_between_two_saves_costs_nobody_what_was_taken(
+    blocking: bool, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two, three = saves(Desk(ledger), "one", "two", "three")
+    view, numbers = ledger._submitting._view, count(1)
+
+    def failing_view() -> LedgerView:
+        if next(numbers) in (2, 4):  # of the second save, and of the first one below
+            raise StorageFailure("the disk can't be read")
+        return view()
+
+    monkeypatch.setattr(ledger._submitting, "_view", failing_view)
+    first, *others = submitted(ledger, [one, two, three], blocking=blocking)
+    assert [StorageFailure] * 2 == list(map(type, others))
+    with pytest.raises(StorageFailure):
+        submitted(ledger, [two], blocking=blocking)
+    assert first == ledger.submit(one)

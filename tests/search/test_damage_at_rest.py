@@ -168,3 +168,20 @@ def compared(ledger: Ledger, desk: Desk) -> list[str]:
 
 def saving() -> SaveRecord:
     return SaveRecord(record=record("PEP 2: Procedure for Adding New Modules"), candidates_max=1)
+
+
+def test_a_file_that_the_disk_keeps_to_itself_costs_no_command_its_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = io.StringIO()
+    told = Log(log, lambda: START_MILLIS, "warning")
+
+    def fails(path: Path) -> bool:
+        raise OSError(errno.EIO, "the disk fails", str(path))
+
+    with Ledger.open(tmp_path / "ledger", create=True, log=told, clock=ManualClock(START_MILLIS)) as ledger:
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "exists", fails)
+            Desk(ledger).accept(SaveRecord(record=record("the ferry leaves at nine")))
+            Desk(ledger).delete(Desk(ledger).create("gone"))
+        assert "the search index can't be opened" in log.getvalue()

@@ -113,6 +113,14 @@ def test_an_event_loop_leaves_the_index_to_one_thread(ledger: Ledger, worked_in:
     assert thread != get_ident()
 
 
+def test_a_save_that_outlives_the_thread_of_the_index_is_answered(ledger: Ledger) -> None:
+    desk = Desk(ledger)
+    on_a_loop(ledger, [desk.command(save(TIDE))])
+    ledger._indexing.close()
+    [saved] = on_a_loop(ledger, [desk.command(save(LATER))])
+    assert isinstance(saved, RecordReceipt)
+
+
 @EVERY_WAY
 def test_what_was_deleted_is_out_of_the_index_before_it_is_answered(ledger: Ledger, submitting: Submitting) -> None:
     desk = Desk(ledger)

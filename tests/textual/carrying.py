@@ -6,10 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from crash_tests.inspection.soundness import check_rows
 from relatum.clock import Clock
+from relatum.core.events import Event
 from relatum.ledger import Ledger
 from relatum.textual.exporting import Exported, export
+from relatum.textual.importing import import_text
 from relatum.textual.manifest import MANIFEST_NAME
+from tests.support.builders import PARTITION
+from tests.support.stores import assert_rebuilds, published_rows
 
 COMPANIES = ("acme", "other company")
 
@@ -36,3 +41,20 @@ def files(directory: Path, *, manifest: bool = True) -> dict[str, bytes]:
         for path in sorted(directory.rglob("*"))
         if path.is_file() and (manifest or path.name != MANIFEST_NAME)
     }
+
+
+def carry(ledger: Ledger, again: Ledger, place: Path, *, leave_out: bool = False) -> dict[str, dict[str, int]]:
+    """Carries a ledger over; what was left out. What comes back is sound, and exports to the same bytes."""
+    first = exported(ledger, place / "first", leave_out=leave_out)
+    import_text(again, place / "first")
+    exported(again, place / "second")
+    assert files(place / "first", manifest=False) == files(place / "second", manifest=False)
+    assert_rebuilds(again)
+    check_rows(published_rows(again))
+    return first.manifest.left_out
+
+
+def events(ledger: Ledger) -> list[Event | None]:
+    with ledger.view() as view:
+        reader = view.partition(PARTITION)
+        return [reader.event(sequence) for sequence in range(1, reader.head().sequence + 1)]

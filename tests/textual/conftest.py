@@ -15,3 +15,10 @@ from tests.textual.carrying import empty_ledger
 def ledger(clock: ManualClock) -> Iterator[Ledger]:
     with empty_ledger(clock) as opened:
         yield opened
+
+
+@pytest.fixture
+def again(clock: ManualClock) -> Iterator[Ledger]:
+    """Another one, empty, with the same clock."""
+    with empty_ledger(clock) as opened:
+        yield opened

@@ -1,17 +1,13 @@
-"""What comes back and what does not: standings, verdicts, reviews, ids, authors; and that nothing goes in silence."""
+"""What comes back: standings, verdicts, reviews, ids, authors."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from crash_tests.inspection.soundness import check_rows
 from relatum.clock import ManualClock
-from relatum.core.commands import AssertRelation, MarkStale, SaveRecord
+from relatum.core.commands import AssertRelation, MarkStale
 from relatum.core.eligibility import Evaluator
-from relatum.core.events import Event
 from relatum.core.ids import Partition, Ref
 from relatum.core.judgments import Judgment
 from relatum.core.kinds import KINDS_BY_TOKEN, LINK_TOKENS, REGISTRY
@@ -24,35 +20,13 @@ from relatum.ledger import Ledger
 from relatum.limits import DAY_MILLIS
 from relatum.reads.needs_review import needs_review
 from relatum.reads.standings import Standings
-from relatum.textual.failures import ExportRefused, ImportRefused
-from relatum.textual.importing import import_text
 from tests.support import builders
 from tests.support.builders import ADA, BOB, PARTITION, PRIVATE, START_MILLIS
 from tests.support.desk import Desk
-from tests.support.history import every_kind_of_event
 from tests.support.judging import JudgingDesk
-from tests.support.steps import reached, related
-from tests.support.stores import assert_rebuilds, published_rows
-from tests.textual.carrying import empty_ledger, exported, files
+from tests.support.steps import related
+from tests.textual.carrying import carry, events, exported
 from tests.views.asking import Asking
-
-
-@pytest.fixture
-def again(clock: ManualClock) -> Any:
-    """An empty ledger with the same clock."""
-    with empty_ledger(clock) as ledger:
-        yield ledger
-
-
-def carry(ledger: Ledger, again: Ledger, place: Path, *, leave_out: bool = False) -> dict[str, dict[str, int]]:
-    """Carries a ledger over; what was left out. What comes back is sound, and exports to the same bytes."""
-    first = exported(ledger, place / "first", leave_out=leave_out)
-    import_text(again, place / "first")
-    exported(again, place / "second")
-    assert files(place / "first", manifest=False) == files(place / "second", manifest=False)
-    assert_rebuilds(again)
-    check_rows(published_rows(again))
-    return first.manifest.left_out
 
 
 def standings(ledger: Ledger, *refs: Ref, partition: Partition = PARTITION) -> list[object]:
@@ -73,12 +47,6 @@ def verdict_on(ledger: Ledger, receipt: RelationReceipt) -> str:
     with ledger.view() as view:
         reader = view.partition(PARTITION)
         return Evaluator(reader, view.now_millis).explain_relation(relation(ledger, receipt)).reason
-
-
-def events(ledger: Ledger) -> list[Event | None]:
-    with ledger.view() as view:
-        reader = view.partition(PARTITION)
-        return [reader.event(sequence) for sequence in range(1, reader.head().sequence + 1)]
 
 
 def test_every_kind_has_one_token_and_every_token_one_kind() -> None:
@@ -308,144 +276,3 @@ def test_partitions_keep_company_mission_visibility_and_subject(ledger: Ledger, 
     assert {} == carry(ledger, again, tmp_path)
     with again.view() as view:
         assert {PARTITION, PRIVATE, other} == set(view.partitions())
-
-
-# What is not carried
-
-
-def test_deleted_and_retired_are_counted_and_stop_nobody(desk: Desk, again: Ledger, tmp_path: Path) -> None:
-    desk.delete(desk.create("gone", type="person"))
-    desk.retire(desk.relate(desk.create("one"), desk.create("two")))
-    left_out = carry(desk.ledger, again, tmp_path)
-    assert {"deleted": {"person": 1}, "retired": {"memhtml-supports": 1}} == left_out
-    manifest = (tmp_path / "first" / "manifest.txt").read_text()
-    assert "left-out: deleted\n  person: 1\nleft-out: retired\n  memhtml-supports: 1\n" in manifest
-
-
-def test_earlier_revisions_and_candidates_are_told_as_history(judging: JudgingDesk, tmp_path: Path) -> None:
-    desk = Desk(judging.ledger)
-    one = judging.save("one")
-    other = desk.revise(desk.revise(judging.save("another")))
-    judging.submit((one, other))
-    judging.confirm(one)
-    told = exported(judging.ledger, tmp_path / "text").history
-    assert {"earlier_revisions": 2, "pending_candidates": 1, "confirmations": 1} == {
-        name: count for name, count in told.items() if count
-    }
-
-
-def _of_another_type(desk: Desk) -> None:
-    one, two = desk.create("one"), desk.create("two", type="person")
-    desk.relate(one, two, "about_person")
-    desk.revise(two, type="session")
-
-
-def _to_deleted(desk: Desk) -> None:
-    one, two = desk.create("one"), desk.create("two")
-    desk.relate(one, two)
-    desk.delete(one)
-
-
-def _to_expired(desk: Desk) -> None:
-    desk.relate(desk.create("one"), desk.create("two", valid_until_millis=START_MILLIS + 10))
-
-
-def _on_expired_evidence(desk: Desk) -> None:
-    proof = desk.create("proof", valid_until_millis=START_MILLIS + 10)
-    desk.relate(desk.create("one"), desk.create("two"), evidence_sources=(proof,))
-
-
-def _derived_from_expired(desk: Desk) -> None:
-    source = desk.create("one", valid_until_millis=START_MILLIS + 10)
-    desk.relate(desk.derive(source), desk.create("two"))
-
-
-def _superseded_by_deleted(desk: Desk) -> None:
-    judging = JudgingDesk(desk.ledger)
-    judging.save("nine", topic_key="t")
-    desk.delete(judging.save("ten", topic_key="t"))
-    judging.save("eleven", topic_key="t")
-
-
-LOST = {
-    _of_another_type: {"pinned-to-another-revision": {"memhtml-about-person": 1}},
-    _to_deleted: {"end-deleted-or-left-out": {"memhtml-supports": 1}, "deleted": {"memory": 1}},
-    _to_expired: {"end-ineligible": {"memhtml-supports": 1}},
-    _on_expired_evidence: {"evidence-ineligible": {"memhtml-supports": 1}},
-    _derived_from_expired: {
-        "ancestry-ineligible": {"memory": 1},
-        "end-deleted-or-left-out": {"memhtml-supports": 1},
-    },
-    _superseded_by_deleted: {
-        "deleted": {"memory": 1},
-        "end-deleted-or-left-out": {"memhtml-supersedes": 1},
-        "superseder-left-out-so-archived": {"memory": 1},
-    },
-}
-
-
-@pytest.mark.parametrize("history", LOST, ids=lambda history: history.__name__.strip("_"))
-def test_what_is_active_is_left_out_only_where_somebody_says_so(
-    desk: Desk, clock: ManualClock, again: Ledger, tmp_path: Path, history: Any
-) -> None:
-    history(desk)
-    clock.advance(20)
-    with pytest.raises(ExportRefused, match=r"would be lost: .*--leave-out-ineligible"):
-        exported(desk.ledger, tmp_path / "refused")
-    assert not (tmp_path / "refused").exists()
-    assert LOST[history] == carry(desk.ledger, again, tmp_path, leave_out=True)
-
-
-def test_what_expires_after_the_export_stops_the_import_before_anything_is_written(
-    desk: Desk, clock: ManualClock, again: Ledger, tmp_path: Path
-) -> None:
-    soon = desk.create("one", valid_until_millis=START_MILLIS + 10)
-    desk.relate(soon, desk.create("two"))
-    desk.judge(desk.relate(soon, desk.derive(soon)), "approved")
-    exported(desk.ledger, tmp_path / "text")
-    clock.advance(20)
-    with pytest.raises(ImportRefused, match="not eligible any more"):
-        import_text(again, tmp_path / "text")
-    assert [] == events(again)
-    lost = import_text(again, tmp_path / "text", leave_out=True).lost
-    assert {"memhtml-supports": 2, "memory": 1} == lost
-    assert 2 == len(events(again))
-
-
-def test_what_one_request_may_look_up_bounds_no_export(
-    desk: Desk, again: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sources = [desk.create(f"source {number}") for number in range(20)]
-    for number in range(0, 20, 2):
-        desk.relate(desk.derive(*sources[number : number + 2]), sources[0])
-    monkeypatch.setattr("relatum.limits.DEPENDENCY_LOOKUPS_MAX", 4)
-    assert {} == carry(desk.ledger, again, tmp_path)
-
-
-def test_every_kind_of_history_can_be_carried(
-    ledger: Ledger, clock: ManualClock, again: Ledger, tmp_path: Path
-) -> None:
-    with Ledger.in_memory(clock=clock) as lived:
-        every_kind_of_event(lived, clock)
-        left_out = carry(lived, again, tmp_path, leave_out=True)
-    assert {"deleted", "retired", "end-deleted-or-left-out"} <= left_out.keys()
-
-
-# The door for ids
-
-
-def test_an_id_that_something_has_is_not_given_out_again(ledger: Ledger) -> None:
-    desk = Desk(ledger)
-    there = desk.create("there")
-    for operation in (builders.create("another"), SaveRecord(record=builders.record("another"))):
-        taken = ledger.restoration(PARTITION, ADA, "import/x", operation, {"record": there.record_id})
-        [outcome] = ledger.restore([taken])
-        assert isinstance(outcome, Refusal)
-        assert "revision_conflict" == outcome.code
-
-
-def test_a_command_of_an_import_is_refused_like_any_other(ledger: Ledger) -> None:
-    blank = ledger.restoration(PARTITION, ADA, "import/x", builders.create(" "), {"record": builders.unknown_id()})
-    [outcome] = ledger.restore([blank])
-    assert isinstance(outcome, Refusal)
-    assert reached(Desk(ledger).accept(builders.create())).revision == 1

@@ -46,7 +46,7 @@ def application(
 
 
 def while_busy(app: ASGIApp) -> ASGIApp:
-    """What serves when there is no room for more work: public routes are answered, all others find no free slot."""
+    """What serves when there is no room for more work: all but public routes and the operator's find no free slot."""
 
     def serve(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         return app({**scope, "extensions": {**scope.get("extensions", {}), NO_ROOM: {}}}, receive, send)

@@ -4,7 +4,7 @@ A connection either *waits for its client*, to send a request or to take an answ
 
 Always holds: at most `connections_max` are held. The one that has waited longest gives way to a new one, so whoever
 opens connections and does nothing with them keeps nobody out. The last `SPARE` places are never taken by work: what a
-client asks there is checked and refused, and what is public is answered. Event loop only.
+client asks there is checked and refused; what is public is answered, and the operator. Event loop only.
 """
 
 from __future__ import annotations

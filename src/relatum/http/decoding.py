@@ -96,7 +96,9 @@ class QueryDecoder(Generic[Decoded]):
             return invalid(f"the query string {_described(str(error), self._names)}")
         for name, text in given.items():
             value = getattr(decoded, name)
-            if value is None or (isinstance(value, int) and str(value) != text):  # None is what `null` is taken for
+            if value is None:
+                return invalid("the query string has the word null where it is to leave a name out")
+            if isinstance(value, int) and str(value) != text:
                 return invalid("the query string has an integer in another form than decimal digits")
         return decoded
 

@@ -144,8 +144,6 @@ class Endpoint(Generic[BodyT]):
             return invalid("the Content-Type must be application/json")
         if len(body) <= BODY_BYTES_MAX:
             return decoder.decode(body)
-        if not _has_room(scope):  # nor does it wait for a thread
-            return errors.BUSY
         return await self._services.in_thread(lambda: decoder.decode(body))
 
 

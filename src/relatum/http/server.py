@@ -75,7 +75,9 @@ def serve(
     try:
         with contextlib.ExitStack() as stack:
             stack.enter_context(told_in(log))
-            stack.enter_context(scrubbing(ledger.view, ledger.metrics, log, ledger.clock, settings.scrub_hours))
+            stack.enter_context(
+                scrubbing(ledger.view, ledger.metrics, log, ledger.clock, settings.scrub_hours, patience=time.left)
+            )
             connections = Connections(settings.connections_max, ledger.metrics)
             servers = [
                 _Server(
@@ -87,9 +89,8 @@ def serve(
             sweep_seconds = 60.0 * settings.sweep_interval_minutes
             finished = _run(servers, services, time, sweep_seconds, lambda: _announce(servers, announce, log))
     finally:
-        idle = services.close(time.left())
-        closed = _close(ledger, max(time.left(), CLOSING_SECONDS_MIN), log)
-    return finished and idle and closed
+        closed = _closed(services, ledger, time, log)
+    return finished and closed
 
 
 def services_of(ledger: Ledger, settings: Settings, log: Log) -> Services:
@@ -271,10 +272,34 @@ def _announce(servers: Sequence[_Server], stream: TextIO, log: Log) -> None:
     stream.flush()
 
 
-def _close(ledger: Ledger, timeout_seconds: float, log: Log) -> bool:
+class _GivenUp(BaseException):
+    """A signal has come to whoever waits for the end. No handler for failures may catch it."""
+
+
+def _closed(services: Services, ledger: Ledger, time: _Time, log: Log) -> bool:
+    """Waits for what still runs in threads, and closes the ledger; whether both were done in time."""
     try:
-        ledger.close(timeout_seconds)
+        with _given_up_by_signals():
+            idle = services.close(time.left())
+            ledger.close(max(time.left(), CLOSING_SECONDS_MIN))
     except StorageFailure as failure:
         log.failure("the ledger could not be closed in time", failure)
         return False
-    return True
+    except _GivenUp:
+        return False
+    return idle
+
+
+@contextlib.contextmanager
+def _given_up_by_signals() -> Generator[None, None, None]:
+    """IMPORTANT: the event loop has ended, and the handlers that it leaves behind do nothing."""
+
+    def give_up(*_: object) -> None:
+        raise _GivenUp
+
+    before = {number: signal.signal(number, give_up) for number in _STOP_SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -73,9 +73,10 @@ class StreamBounds(NamedTuple):
 DEFAULT_BOUNDS: Final = StreamBounds()
 
 
-Line = Literal["reads", "index", "mined"]
+Line = Literal["reads", "index", "mined", "sweep"]
 """Who waits for whom in threads. What asks the search index, or the mined edges, is in a line of its own: each of them
-serves one at a time, so whatever waits for it would hold a thread that other reads need."""
+serves one at a time, so whatever waits for it would hold a thread that other reads need. So does the sweep, which waits
+for the writer."""
 
 
 class Services:
@@ -103,7 +104,7 @@ class Services:
         self.watches = Watches(ledger)
         self.stopping = False
         """Set once the server is told to stop: what runs is finished, readiness says so. Any thread may look."""
-        threads: dict[Line, int] = {"reads": read_threads, "index": 1, "mined": 1}
+        threads: dict[Line, int] = {"reads": read_threads, "index": 1, "mined": 1, "sweep": 1}
         self._lines = {
             line: ThreadPoolExecutor(number, thread_name_prefix=f"relatum-{line}") for line, number in threads.items()
         }

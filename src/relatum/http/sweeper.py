@@ -15,7 +15,7 @@ async def sweep_for_ever(services: Services, interval_seconds: float) -> None:
 
     while not services.stopping:
         try:
-            orphaned = await services.in_thread(sweep)
+            orphaned = await services.in_thread(sweep, "sweep")
         except Exception as error:  # noqa: BLE001 - whatever is wrong with it, the next one may go well
             services.log.failure("the sweep failed; it begins again after its interval", error)
         else:

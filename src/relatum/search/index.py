@@ -58,7 +58,7 @@ class SearchIndex:
 
     def is_unmade(self) -> bool:
         """Whether nobody has asked yet, now or earlier: whoever does will find everything indexed then."""
-        return self._untouched and not (self._path is not None and self._path.exists())
+        return self._untouched and (self._path is None or not _is_there(self._path))
 
     # Each of these raises SearchUnavailable where the index fails whatever is done, and once it is closed.
 
@@ -169,3 +169,11 @@ class SearchIndex:
 def remove_index(directory: Path) -> None:
     """Removes the index of the store in `directory`, which nobody may have open: it is made again when it is asked."""
     sealed.remove(directory / FILE_NAME)
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is such a file, or may be one: whoever opens it will meet what is wrong with it."""
+    try:
+        return path.exists()
+    except OSError:
+        return True

@@ -32,7 +32,7 @@ from relatum.verify.whole import StoreCheck
 LOGGED_MAX: Final = 20
 """Findings of one pass that are logged; all are counted."""
 
-_STOP_SECONDS_MAX: Final = 10.0
+STOP_SECONDS_MAX: Final = 10.0
 _DOUBLED_MAX: Final = 32
 
 
@@ -54,8 +54,19 @@ class Pace(NamedTuple):
 
 
 @contextmanager
-def scrubbing(view: Callable[[], LedgerView], metrics: Metrics, log: Log, clock: Clock, hours: int) -> Iterator[None]:
-    """Scrubs while the block runs, a pass in so many hours; not at all if there are none."""
+def scrubbing(
+    view: Callable[[], LedgerView],
+    metrics: Metrics,
+    log: Log,
+    clock: Clock,
+    hours: int,
+    *,
+    patience: Callable[[], float] = lambda: STOP_SECONDS_MAX,
+) -> Iterator[None]:
+    """Scrubs while the block runs, a pass in so many hours; not at all if there are none.
+
+    At the end a step that is under way is waited for, no longer than `patience` then tells, in seconds.
+    """
     if hours == 0:
         yield
         return
@@ -64,7 +75,7 @@ def scrubbing(view: Callable[[], LedgerView], metrics: Metrics, log: Log, clock:
     try:
         yield
     finally:
-        scrub.stop()
+        scrub.stop(min(patience(), STOP_SECONDS_MAX))
 
 
 class Scrub:
@@ -84,10 +95,10 @@ class Scrub:
         """Begins the first pass."""
         self._thread.start()
 
-    def stop(self) -> None:
-        """Leaves the pass where it is. Returns once no view is held."""
+    def stop(self, timeout_seconds: float = STOP_SECONDS_MAX) -> None:
+        """Leaves the pass where it is. Returns once no view is held, or the time is over."""
         self._stopping.set()
-        self._thread.join(_STOP_SECONDS_MAX)
+        self._thread.join(timeout_seconds)
 
     def _run(self) -> None:
         failures = 0

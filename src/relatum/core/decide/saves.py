@@ -159,11 +159,9 @@ def _settled(state: PartitionState, ancestors: set[str], target_id: str) -> bool
 
 
 def _no_conflict(state: PartitionState, source_id: str, target_id: str) -> bool:
-    """Whether any verdict on an ordered pair that stands says so: the last one, or an earlier one that was restored."""
-    if (
-        state.verdict_between(source_id, target_id) is None
-    ):  # mostly nobody has judged them, and there is nothing to scan
-        return False
+    """Whether any verdict on an ordered pair says so and stands."""
+    if state.verdict_between(source_id, target_id) is None:
+        return False  # mostly nobody has judged them, and there is nothing to scan
     found = map(state.relation, state.standing_verdicts(source_id, target_id))
     return any(version is not None and version.relation.input.kind == "not_conflict" for version in found)
 
