@@ -77,7 +77,7 @@ HANDED_ON: Final = frozenset(
         "return self.services.ledger",  # as `Call.ledger`
         "Services()",
         "Watches()",
-        "_close()",
+        "_closed()",
         "services_of()",
         "walk()",
     }
