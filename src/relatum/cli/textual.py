@@ -49,10 +49,10 @@ def _links_options(command: Command) -> Command:
 def export_command(store: Path, directory: Path, leave_out: bool) -> None:
     """Write what STORE holds as text: a file for each record, with its relations and links.
 
-    Nobody may serve the store. The directory must be missing, or empty but for what version control leaves there. Everything is written in one order and one form,
-    so that two exports can be compared line by line; a manifest counts what is there and has a digest of all of it.
-    Mined edges, earlier revisions and what was deleted or retired stay out. Prints one JSON object with what is there
-    and what was left out.
+    Nobody may serve the store. The directory must be missing, or empty but for what version control leaves there.
+    Everything is written in one order and one form, so that two exports can be compared line by line; a manifest counts
+    what is there and has a digest of all of it. Mined edges, earlier revisions and what was deleted or retired stay
+    out. Prints one JSON object with what is there and what was left out.
 
     \b
     Example:

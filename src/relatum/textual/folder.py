@@ -23,7 +23,7 @@ from relatum.textual.manifest import MANIFEST_NAME
 from relatum.textual.writing import PARTITION_NAME
 
 _PASSED_OVER: Final = re.compile(
-    r"\..*|CVS|_darcs|lost\+found|Thumbs\.db|ehthumbs\.db|desktop\.ini|\$RECYCLE\.BIN|System Volume Information|__MACOSX",
+    r"\..*|CVS|_darcs|lost\+found|(eh)?thumbs\.db|desktop\.ini|\$RECYCLE\.BIN|System Volume Information|__MACOSX",
     re.IGNORECASE | re.DOTALL,
 )
 """Names that begin with a dot, which no name of an export does, and those of tools that do not hide theirs so."""

@@ -2,8 +2,8 @@
 
 The digest covers every line of every file: those of the manifest too, but for the line of the digest itself.
 
-What always holds: the manifest tells of what is carried and of nothing else, so equal memory has an equal root, whatever
-the store held besides.
+What always holds: the manifest tells of what is carried and of nothing else, so equal memory has an equal root,
+whatever the store held besides.
 """
 
 from __future__ import annotations
