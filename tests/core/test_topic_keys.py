@@ -63,10 +63,10 @@ def test_the_keys_of_all_samples_differ() -> None:
     ("one", "other"),
     [
         ("バス", "ﾊﾞｽ"),
-        ("Ｃ＋＋", "c++"),
+        ("\uff23\uff0b\uff0b", "c++"),
         ("ﬁnal", "FINAL"),
         ("Don\u2019t", "don't"),
-        ("می\u200cخواهم", "میخواهم"),
+        ("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "\u0645\u06cc\u062e\u0648\u0627\u0647\u0645"),
         ("العـــربية", "العربية"),
         ("co\u00adoperate", "cooperate"),
         ("בְּרֵאשִׁ֖ית", "בְּרֵאשִׁית"),

@@ -20,10 +20,11 @@ from relatum.core import digests
 WORDS_MAX: Final = 6
 
 _FILLERS: Final = frozenset(
-    (
-        "a an and are as at be but by for from has have in into is it its of on or our so that the their this to was we"
-        " were will with you your"
-    ).split()
+    re.findall(
+        "[a-z]+",
+        "a an and are as at be but by for from has have in into is it its of on or our so that the their this to was "
+        "we were will with you your",
+    )
 )
 
 _SAME_CHARACTER: Final = ("<wide>", "<narrow>", "<compat>", "<isolated>", "<initial>", "<medial>", "<final>")
