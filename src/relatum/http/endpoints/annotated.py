@@ -10,16 +10,15 @@ from relatum.core.judgments import ConfirmCommand
 from relatum.core.standings import Outcome
 from relatum.core.wire import Closed, Millis, Uuid
 from relatum.errors import Refusal
-from relatum.http.endpoints.judging import judged_alone
+from relatum.http.endpoints.judgment_requests import judged_alone
 from relatum.http.routes import Route, needing, scanning
-from relatum.http.services import Call, reader_of
+from relatum.http.server_state import Call, reader_of
+from relatum.ledger.reads import judgments, needs_review, search, topics
+from relatum.ledger.reads.annotations import AnnotatedRecord
+from relatum.ledger.reads.needs_review import Coverage, RecordToReview
+from relatum.ledger.reads.topics import NearbyTopic, TopicOccupant
+from relatum.ledger.view import RequestView
 from relatum.limits import CONTRACT_VERSION
-from relatum.reads import judgments, needs_review, search, topics
-from relatum.reads.annotations import AnnotatedRecord
-from relatum.reads.needs_review import Coverage, RecordToReview
-from relatum.reads.topics import NearbyTopic, TopicOccupant
-from relatum.search.words import words_of
-from relatum.viewing import RequestView
 
 
 class AnnotatedAnswer(Closed, frozen=True, kw_only=True):
@@ -123,9 +122,7 @@ def suggest(call: Call[TopicSuggestion], view: RequestView) -> TopicSuggestionAn
     """A topic key for a record that has none."""
     body, partition = call.body, reader_of(call, view)
     hits = view.resembling(partition, body.content).hits
-    found = topics.suggest(
-        partition, view.now_millis, body.title, body.content, words_of, [hit.record_id for hit in hits]
-    )
+    found = topics.suggest(partition, view.now_millis, body.title, body.content, [hit.record_id for hit in hits])
     if isinstance(found, Refusal):
         return found
     return TopicSuggestionAnswer(
