@@ -87,6 +87,14 @@ def link_command_digest(operation: LinkOperation) -> str:
     return blake3(b"relatum/1/link-command\0" + encode(operation)).hexdigest()
 
 
+def load_line_digest(operation: RecordOperation | RelationOperation | LinkOperation, run: str | None) -> bytes:
+    """What a line of a load means, 16 bytes: its key is made of it, so that the same line has the same key again.
+
+    `run` keeps the keys of one run apart from those of all others.
+    """
+    return blake3(b"relatum/1/load-line\0" + encode((run, operation))).digest(16)
+
+
 def words_digest(words: Words) -> bytes:
     """Salted digest of what a verdict says in words."""
     return stored_words_digest(encode(words))

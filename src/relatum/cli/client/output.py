@@ -125,9 +125,10 @@ def members(item: Mapping[str, Any], indent: str = "") -> Iterable[str]:
             yield f"{indent}{name + ':':<{wide + 1}} {moment_or_text(name, value)}"
 
 
-def moment_or_text(name: str, value: object) -> str:
+def moment_or_text(name: str, value: Any) -> str:
     """A member's value; times in local time."""
-    return local(value) if name.endswith("_millis") and isinstance(value, int) else shown(value)
+    is_time = name.endswith("_millis") and not name.endswith("_age_millis") and isinstance(value, int)
+    return local(value) if is_time else shown(value)
 
 
 def shown(value: object) -> str:

@@ -6,7 +6,7 @@ Both look at nothing in between, so that an answer keeps members that this versi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,7 @@ import msgspec
 from relatum.cli.client.output import Form, Json, Output
 from relatum.cli.client.statuses import wrong
 from relatum.cli.client.values import RecordAt
-from relatum.limits import CONTRACT_VERSION
+from relatum.limits import CONTRACT_VERSION, PAGE_LIMIT_MAX
 
 if TYPE_CHECKING:
     from relatum.client import Client, Memory
@@ -83,7 +83,153 @@ class Session:
 
     def command(self, path: str, **members: Any) -> Json:
         """What a command below `/api/v1/memory/` answers, given under the verb's key; printed instead if dry."""
-        body = self.scoped({"idempotency_key": self.key} | members)
+        return self.command_under(self.key, path, **members)
+
+    def command_under(self, key: str, path: str, **members: Any) -> Json:
+        """The same under a key of its own."""
+        body = self.scoped({"idempotency_key": key} | members)
         if self.options.dry_run:
             self.print_request("POST", _API + _MEMORY + path, body)
         return self.send(_MEMORY + path, body, "command")
+
+    def batch(self, path: str, commands: Sequence[Json]) -> list[Json]:
+        """The results of a batch of commands, each of which has a key of its own."""
+        body = self.scoped({"commands": list(commands)})
+        if self.options.dry_run:
+            self.print_request("POST", _API + _MEMORY + path, body)
+        results: list[Json] = self.send(_MEMORY + path, body, "command")["results"]
+        return results
+
+    def checkpoint(self, path: str, command: Json) -> Json:
+        """What a checkpoint command answers: its envelope lies inside the command."""
+        full = {"contract_version": CONTRACT_VERSION, "idempotency_key": self.key} | command
+        body = {"scope": self.scope, "command": full}
+        if self.options.dry_run:
+            self.print_request("POST", _API + _MEMORY + path, body)
+        return self.send(_MEMORY + path, body, "command")
+
+    def once(self, path: str, **members: Any) -> Json:
+        """What a request without a key answers that must not be repeated; printed instead if dry."""
+        body = {"contract_version": CONTRACT_VERSION} | given(members)
+        if self.options.dry_run:
+            self.print_request("POST", _API + path, body)
+        return self.send(path, body, "once")
+
+    def get(self, path: str) -> Json:
+        """What a GET below `/api/v1/` answers."""
+        return self.send(path, None, "read")
+
+    def send(self, path: str, body: Json | None, retry: Retry) -> Json:
+        """One call of the client; without a body it is a GET."""
+        answer: Json = self.client.call(_API + path, body, retry=retry)
+        return answer
+
+    def scoped(self, members: Json) -> Json:
+        """A body in the verb's scope; members that are None are left out."""
+        return {"contract_version": CONTRACT_VERSION, "scope": self.scope} | given(members)
+
+    def print_request(self, method: str, path: str, body: Json | None) -> None:
+        """Prints what would be sent, and ends the verb."""
+        self.output.json({"method": method, "path": path, "body": body})
+        raise click.exceptions.Exit(0)
+
+    def no_reads_when_dry(self, what: str) -> None:
+        """A dry run sends nothing, so that what would have to be read must be given."""
+        if self.options.dry_run:
+            raise wrong(f"--dry-run sends nothing; {what}")
+
+    def revision_of(self, reference: RecordAt, kind: Literal["record", "relation"] = "record") -> int:
+        """The revision that is named, else the current one, which is read and told."""
+        if reference.revision is not None:
+            return reference.revision
+        self.no_reads_when_dry(f"name the revision: {reference.id}@REVISION")
+        revision: int = self.current(reference.id, kind)["revision"]
+        self.note(f"{reference.id} is at revision {revision}")
+        return revision
+
+    def current(self, name: str, kind: Literal["record", "relation"]) -> Json:
+        """A record or relation as it is now, eligible or (where the caller may review) not."""
+        from relatum.client import Forbidden, NotFound
+
+        member = {f"{kind}_id": name}
+        try:
+            found: Json = self.read(f"{kind}s/read", **member)[kind]
+        except NotFound as missing:
+            try:
+                found = self.read(f"{kind}s/inspect", **member)["inspection"][kind]
+            except Forbidden:
+                raise missing from None
+        return found
+
+    def ref(self, reference: RecordAt) -> Json:
+        """A reference of the wire."""
+        return {"record_id": reference.id, "revision": self.revision_of(reference)}
+
+    @cached_property
+    def client(self) -> Client:
+        """The client of the profile, the environment and the options."""
+        from relatum import client
+
+        options = self.options
+        if options.debug:
+            _show_log()
+        made = client.Client(
+            options.url,
+            secret_file=options.secret_file,
+            profile=options.profile,
+            deadline=options.deadline or 60.0,
+        )
+        return self._open.enter_context(made)
+
+    @cached_property
+    def memory(self) -> Memory:
+        """The memory of the scope."""
+        raise NotImplementedError
+
+    @cached_property
+    def scope(self) -> Json:
+        """The scope as the wire has it."""
+        raise NotImplementedError
+
+    def now_millis(self) -> int:
+        """What the server's clock says."""
+        millis: int = self.read("records/query", filter={"limit": 1})["page"]["evaluated_at_millis"]
+        return millis
+
+    def document(self) -> Json:
+        """The document that the server describes its routes with."""
+        document: Json = self.client.call("/openapi.json", None, retry="read")
+        return document
+
+    def pages(self, path: str, member: str, entries: str, limit: int | None, **query: Any) -> Iterator[Json]:
+        """The entries of all pages of a filter, at most `limit` of them, each page read when it is needed."""
+        left, cursor = limit, None
+        while left is None or left > 0:
+            size = PAGE_LIMIT_MAX if left is None else min(left, PAGE_LIMIT_MAX)
+            asked = given(query) | {"limit": size} | given({"cursor": cursor})
+            page = self.read(path, **{member: asked})["page"]
+            yield from page[entries]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return
+            left = None if left is None else left - len(page[entries])
+
+
+def given(members: Json) -> Json:
+    """The members that were given: an option that was not is None, a list of none is empty."""
+    return {name: value for name, value in members.items() if value is not None and value != ()}
+
+
+def body_of(answer: Json) -> Json:
+    """An answer without its envelope."""
+    return {name: value for name, value in answer.items() if name not in {"contract_version", "scope"}}
+
+
+def _show_log() -> None:
+    import logging
+    import sys
+
+    handler = logging.StreamHandler(sys.stderr)
+    logger = logging.getLogger("relatum.client")
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG)

@@ -68,64 +68,84 @@ class Verb(click.Command):
             raise ended from error
 
 
-def verb(name: str, *, scoped: bool = True, writes: bool = False) -> Callable[[Function], Verb]:
-    """Makes a verb of a function whose first argument is the `Session`.
+def verb(
+    group: click.Group | None, name: str, *, scoped: bool = True, writes: bool = False, keyed: bool = True
+) -> Callable[[Function], Verb]:
+    """Makes a verb of a function whose first argument is the `Session`, below `group` if there is one.
 
-    `scoped`: it speaks of one scope. `writes`: it gives commands, so that it takes a key and can be tried dry.
+    `scoped`: it speaks of one scope. `writes`: it gives commands, so that it can be tried dry and, unless they carry no
+    key, takes one.
     """
+    return _verb(group, name, _options(scoped=scoped, writes=writes, keyed=keyed))
+
+
+def verb_at_home(group: click.Group | None, name: str) -> Callable[[Function], Verb]:
+    """The same for a verb that asks no server."""
+    return _verb(group, name, _HOME)
+
+
+def _verb(group: click.Group | None, name: str, options: Sequence[click.Parameter]) -> Callable[[Function], Verb]:
+
+    shared = [str(option.name) for option in options]
 
     def make(function: Function) -> Verb:
         def run(**given: Any) -> object:
-            common = {name: given.pop(name, None) for name in Options.__struct_fields__}
-            common["quiet"], common["debug"] = bool(common["quiet"]), bool(common["debug"])
-            common["dry_run"] = bool(common["dry_run"])
+            common = {name: given.pop(name) for name in shared}
             with Session(Options(**common)) as session:
                 return function(session, **given)
 
         update_wrapper(run, function)
         made = click.command(name, cls=Verb)(run)
-        made.params += [option for option in _options(scoped=scoped, writes=writes)]
+        made.params += options
+        if group is not None:
+            group.add_command(made)
         return made
 
     return make
 
 
-def _options(*, scoped: bool, writes: bool) -> Sequence[Callable[[Function], Function]]:
-    options: list[Callable[[Function], Function]] = []
+_HOME: Final = (
+    click.Option(["-o", "--output"], type=Word(("table", "json")), help="A table on a terminal, JSON otherwise."),
+    click.Option(["--quiet"], is_flag=True, help="No progress and no notes."),
+    click.Option(["--debug"], is_flag=True, help="Show what the client logs."),
+)
+
+
+def _options(*, scoped: bool, writes: bool, keyed: bool) -> list[click.Parameter]:
+    options: list[click.Parameter] = []
+    if writes and keyed:
+        options.append(click.Option(["--key"], metavar="KEY", help="The idempotency key; a random one without."))
     if writes:
-        options += [
-            click.option("--key", metavar="KEY", help="The idempotency key; a random one without."),
-            click.option("--dry-run", is_flag=True, help="Print the request that would be sent, and send nothing."),
-        ]
+        dry = "Print the request that would be sent, and send nothing."
+        options.append(click.Option(["--dry-run"], is_flag=True, help=dry))
     if scoped:
         options += [
-            click.option("--project", metavar="ID", help="The project of the scope."),
-            click.option("--agent", metavar="ID", help="The agent of the scope."),
-            click.option("--mission", metavar="ID", help="The mission of the scope."),
-            click.option("--visibility", type=Word(("shared", "private")), help="Shared with the company, or private."),
+            click.Option(["--project"], metavar="ID", help="The project of the scope."),
+            click.Option(["--agent"], metavar="ID", help="The agent of the scope."),
+            click.Option(["--mission"], metavar="ID", help="The mission of the scope."),
+            click.Option(["--visibility"], type=Word(("shared", "private")), help="Shared or private."),
         ]
     return [
         *options,
-        click.option(
-            "--profile", metavar="NAME", shell_complete=_profiles, help="Server, secret and scope, as set by profile."
+        click.Option(
+            ["--profile"], metavar="NAME", shell_complete=_profiles, help="Server, secret and scope, as set by profile."
         ),
-        click.option("--url", metavar="URL", help="The server's address."),
-        click.option(
-            "--secret-file", type=click.Path(path_type=Path), metavar="FILE", help="The file with the caller's secret."
+        click.Option(["--url"], metavar="URL", help="The server's address."),
+        click.Option(
+            ["--secret-file"],
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="The file with the caller's secret.",
         ),
-        click.option(
-            "-o", "--output", type=Word(("table", "json")), help="A table on a terminal, JSON lines otherwise."
-        ),
-        click.option(
-            "--deadline",
+        click.Option(
+            ["--deadline"],
             type=click.FloatRange(0, min_open=True),
             metavar="SECONDS",
             default=DEADLINE_SECONDS,
             show_default=True,
             help="For each call with its retries.",
         ),
-        click.option("--quiet", is_flag=True, help="No progress and no notes."),
-        click.option("--debug", is_flag=True, help="Show what the client logs."),
+        *_HOME,
     ]
 
 
