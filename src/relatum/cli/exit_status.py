@@ -8,7 +8,7 @@ findings, for one.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from traceback import print_exception
 from typing import NoReturn
@@ -46,7 +46,28 @@ class ProgramFault(Fault):
 
 
 class Commands(click.Group):
-    """A group in which a fault of the program is told in one line, below a traceback if its option `debug` is set."""
+    """A group in which a fault of the program is told in one line, below a traceback if its option `debug` is set.
+
+    Its help lists its commands in sections, each with an example.
+    """
+
+    _sections: list[tuple[str, Sequence[tuple[click.Command, str]]]]
+
+    def add_section(self, head: str, commands: Sequence[tuple[click.Command, str]]) -> None:
+        """Adds commands that belong together, each with an example of its use."""
+        self._sections = [*getattr(self, "_sections", []), (head, commands)]
+        for command, _ in commands:
+            self.add_command(command)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the sections."""
+        for head, commands in self._sections:
+            with formatter.section(head):
+                for command, example in commands:
+                    formatter.write(f"{'':{formatter.current_indent}}{command.name}\n")
+                    with formatter.indentation(), formatter.indentation():
+                        formatter.write_text(command.get_short_help_str(limit=80))
+                        formatter.write(f"{'':{formatter.current_indent}}{example}\n")
 
     def invoke(self, ctx: click.Context) -> object:
         """Runs the command that was given."""

@@ -98,6 +98,8 @@ CREDENTIALS: Final = (
     Column("CREDENTIAL", ID_CELLS, lambda one: one["id"]),
     Column("REV", 4, lambda one: one["revision"]),
     Column("SUBJECT", 16, lambda one: one["spec"]["subject_id"]),
-    Column("REVOKED", TIME_CELLS, lambda one: "-" if one["revoked_at_millis"] is None else local(one["revoked_at_millis"])),
+    Column(
+        "REVOKED", TIME_CELLS, lambda one: "-" if one["revoked_at_millis"] is None else local(one["revoked_at_millis"])
+    ),
     Column("CAPABILITIES", 60, lambda one: one["spec"]["capabilities"]),
 )

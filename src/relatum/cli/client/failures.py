@@ -6,6 +6,7 @@ Imported once something has failed, since it needs the client.
 from __future__ import annotations
 
 from relatum import client
+from relatum.cli.client.profiles import names
 from relatum.cli.client.statuses import Ended, Status
 
 MAKE_A_PROFILE = (
@@ -17,7 +18,7 @@ def told(error: Exception) -> Ended | None:
     """The end that an exception of the client means; None for any other exception."""
     match error:
         case client.ConfigurationError():
-            return Ended("configuration", str(error), Status.WRONG)
+            return Ended("configuration", _with_advice(str(error)), Status.WRONG)
         case client.OutcomeUnknown():
             return Ended(
                 "outcome_unknown",
@@ -41,6 +42,13 @@ def told(error: Exception) -> Ended | None:
             return Ended("client", str(error), Status.WRONG)
         case _:
             return None
+
+
+def _with_advice(message: str) -> str:
+    """What is wrong with the settings; to whoever has none yet, how to make a profile."""
+    if not message.startswith("no secret") or names():
+        return message
+    return f"{message}\nmake a profile first:\n    {MAKE_A_PROFILE}"
 
 
 def _status_of(error: client.RequestRefused) -> Status:

@@ -15,7 +15,9 @@ from relatum.core.graphs import Direction
 from relatum.limits import GRAPH_DEPTH_MAX, GRAPH_EDGES_MAX, GRAPH_NODES_MAX, GRAPH_SCAN_MAX, OVERVIEW_MAX
 
 roots_argument = click.argument("root_record_ids", metavar="ID...", type=IDENTIFIER, nargs=-1, required=True)
-depth_option = click.option("--depth", "max_depth", type=click.IntRange(0, GRAPH_DEPTH_MAX), help="Steps from the roots.")
+depth_option = click.option(
+    "--depth", "max_depth", type=click.IntRange(0, GRAPH_DEPTH_MAX), help="Steps from the roots."
+)
 nodes_option = click.option("--nodes", "node_limit", type=click.IntRange(1, GRAPH_NODES_MAX), help="Records, at most.")
 dot_option = click.option("--dot", "as_dot", is_flag=True, help="Write the graph for Graphviz and its like.")
 

@@ -38,7 +38,9 @@ def options(*made: Callable[[Any], Any]) -> Callable[[Function], Function]:
 record_options = options(
     click.option("--title", metavar="TEXT", help="A title."),
     click.option("--tag", "tags", multiple=True, metavar="TAG", help="A tag; may be given again."),
-    click.option("--category", metavar="ID", help="user, feedback, project, reference, procedural, or one of your own."),
+    click.option(
+        "--category", metavar="ID", help="user, feedback, project, reference, procedural, or one of your own."
+    ),
     click.option("--topic-key", metavar="ID", help="The slot that it takes; one record holds it at a time."),
     click.option("--fact-key", metavar="ID", help="What it is compared by with others."),
     click.option("--confidence", type=click.FloatRange(0, 1), metavar="X", help="0 to 1."),
@@ -71,14 +73,18 @@ provenance_options = options(
     click.option("--evidence", "evidence_ref", metavar="REF", help="What it rests on; an identifier, never fetched."),
     click.option("--origin", type=Word(get_args(Origin)), help="How it came about."),
     click.option("--method", metavar="NAME", default=METHOD, show_default=True, help="By which method."),
-    click.option("--method-revision", metavar="REV", default=METHOD_REVISION, show_default=True, help="And of which revision."),
+    click.option(
+        "--method-revision", metavar="REV", default=METHOD_REVISION, show_default=True, help="And of which revision."
+    ),
     click.option("--model", metavar="PROVIDER/MODEL/REVISION", help="The model that inferred it."),
 )
 
 evidence_option = click.option(
     "--evidence", "evidence_ref", required=True, metavar="REF", help="What it rests on; an identifier, never fetched."
 )
-json_option = click.option("--json", "whole", type=JSON_FILE, help="The whole member, instead of arguments and options.")
+json_option = click.option(
+    "--json", "whole", type=JSON_FILE, help="The whole member, instead of arguments and options."
+)
 evidence_sources_option = click.option(
     "--evidence-source",
     "evidence_sources",

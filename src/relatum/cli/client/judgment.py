@@ -53,9 +53,7 @@ def list_candidates(session: Session, status: str | None, all_ages: bool, limit:
 
 def candidates(session: Session, status: str | None, *, all_ages: bool, limit: int) -> Json:
     """The answer of the queue, each candidate with the records at its ends, null where one is not served."""
-    answer = session.read(
-        "judgments/query", status=status, min_age_millis=0 if all_ages else None, limit=limit
-    )
+    answer = session.read("judgments/query", status=status, min_age_millis=0 if all_ages else None, limit=limit)
     ids = sorted({one[end]["record_id"] for one in answer["candidates"] for end in ("source", "target")})
     batch = session.read("records/batch", record_ids=ids)["batch"] if ids else {"entries": []}
     records = {entry["record_id"]: entry["record"] for entry in batch["entries"]}

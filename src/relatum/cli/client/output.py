@@ -77,7 +77,7 @@ class Output:
     def many(self, items: Iterable[Json], columns: Sequence[Column]) -> int:
         """A list, an item a line; how many there were."""
         count = 0
-        for count, item in enumerate(items, 1):  # noqa: B007 - the count outlives the loop
+        for count, item in enumerate(items, 1):
             if self.is_json:
                 self.json(item)
                 continue

@@ -47,7 +47,7 @@ def profile() -> None:
 
     \b
     Examples:
-        relatum profile set work --url http://127.0.0.1:7474 --project demo --agent extractor --secret-stdin < secret.txt
+        relatum profile set work --url http://127.0.0.1:7474 --project demo --agent extractor --secret-stdin < it
         relatum profile use work
     """
 
@@ -68,7 +68,7 @@ def set_profile(session: Session, name: str, secret_stdin: bool, secret_file: Pa
 
     \b
     Examples:
-        relatum profile set work --url http://127.0.0.1:7474 --project demo --agent extractor --secret-stdin < secret.txt
+        relatum profile set work --url http://127.0.0.1:7474 --project demo --agent extractor --secret-stdin < it
         relatum profile set work --mission spring-cleaning
     """
     if secret_stdin and secret_file is not None:

@@ -9,8 +9,8 @@ import click
 
 from relatum.cli.client.columns import ANNOTATED, DUE, RECORD_HISTORY, RECORDS, STATUSES
 from relatum.cli.client.inputs import evidence_option, filter_options, limit_of, limit_options
-from relatum.cli.client.output import Column, Json, ID_CELLS, TIME_CELLS, local
-from relatum.cli.client.record import record
+from relatum.cli.client.output import ID_CELLS, TIME_CELLS, Column, Json, local
+from relatum.cli.client.record_group import record
 from relatum.cli.client.session import Session, given
 from relatum.cli.client.statuses import not_found, wrong
 from relatum.cli.client.values import IDENTIFIER

@@ -183,13 +183,63 @@ class Session:
 
     @cached_property
     def memory(self) -> Memory:
-        """The memory of the scope."""
-        raise NotImplementedError
+        """The client's memory of the scope."""
+        scope = self.scope
+        return self.client.scope(
+            scope["project_id"],
+            scope["agent_id"],
+            mission_id=scope["mission_id"],
+            visibility=scope["visibility"],
+        )
 
     @cached_property
     def scope(self) -> Json:
-        """The scope as the wire has it."""
-        raise NotImplementedError
+        """The scope as the wire has it: of the options, member by member, else as the client finds it."""
+        known = self._known_scope()
+        if "project_id" in known and "agent_id" in known:
+            return known
+        if known.keys() & {"project_id", "agent_id"}:
+            raise wrong("a scope has a project and an agent: give --project and --agent")
+        self.no_reads_when_dry("give --project and --agent")
+        return msgspec.to_builtins(self.client.scope().scope()) | known
+
+    def scope_of_options(self) -> Json:
+        """The scope that the options and the profile name, for a caller who need not have it."""
+        known = self._known_scope()
+        if not known.keys() >= {"project_id", "agent_id"}:
+            raise wrong("name the scope that is granted: --project and --agent")
+        return known
+
+    def _known_scope(self) -> Json:
+        from relatum.client.settings import gather
+
+        options = self.options
+        named = given(
+            {
+                "project_id": options.project,
+                "agent_id": options.agent,
+                "mission_id": options.mission,
+                "visibility": options.visibility,
+            }
+        )
+        found = dict(gather(options.url, secret_file=options.secret_file, profile=options.profile).scope)
+        if "project_id" in named:
+            found.pop("mission_id", None)  # a mission belongs to its project
+        known = found | named
+        if known.keys() >= {"project_id", "agent_id"}:
+            known = {"mission_id": None, "visibility": "shared"} | known
+            return {name: known[name] for name in ("project_id", "mission_id", "agent_id", "visibility")}
+        return known
+
+    def raw(self, path: str, body: Json | None, retry: Retry) -> bytes:
+        """The bytes of an answer, as they came."""
+        from relatum.client.requests import get, post
+
+        place = _API + path
+        if body is None:
+            return bytes(self.client.send(get(place, msgspec.Raw, place.partition("?")[0])))
+        key = body.get("idempotency_key")
+        return bytes(self.client.send(post(place, body, msgspec.Raw, retry, key=key)))
 
     def now_millis(self) -> int:
         """What the server's clock says."""

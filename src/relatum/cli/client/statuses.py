@@ -42,7 +42,7 @@ class Ended(click.ClickException):
         details: object = None,
     ) -> None:
         super().__init__(message)
-        self.exit_code = exit_code
+        self.exit_code = int(exit_code)  # type: ignore[misc]  # click reads it of the instance
         self.code = code
         self.status = status
         self.key = key

@@ -17,9 +17,7 @@ from relatum.core.wire import canonical_uuid
 from relatum.limits import I64_MAX, I64_MIN, U64_MAX
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_RFC_3339: Final = re.compile(
-    r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)?", re.ASCII
-)
+_RFC_3339: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)?", re.ASCII)
 _MILLIS: Final = re.compile(r"[+-]?\d{1,19}", re.ASCII)
 STANDARD_INPUT: Final = "-"
 
@@ -174,7 +172,8 @@ def read_bytes(name: str) -> bytes:
 
 def standard_input() -> IO[bytes]:
     """Standard input as bytes."""
-    return click.get_binary_stream("stdin")
+    stream: IO[bytes] = click.get_binary_stream("stdin")
+    return stream
 
 
 def interactive() -> bool:

@@ -20,7 +20,7 @@ _ITEMS: Final[dict[Family, str]] = {"record": "RecordBatchItem", "relation": "Re
 
 
 class Check:
-    """Takes batches in the place of a server. What a name will stand for is not known: it stands for an id of its own."""
+    """Takes batches in the place of a server. A name stands for an id of its own, since its record is not made."""
 
     def __init__(self, document: Json, names: Names) -> None:
         self._schemas = Schemas(document)

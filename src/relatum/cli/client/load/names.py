@@ -44,7 +44,7 @@ class Names:
         return found
 
 
-def resolved(operation: Json, resolve: Resolve) -> Json:
+def resolved(operation: Json, resolve: Resolve) -> Any:
     """`operation` with every name in the place of a reference or a record id replaced by what it stands for."""
     match operation.get("type"):
         case "assert":

@@ -36,7 +36,9 @@ class Bounds(NamedTuple):
 class Run:
     """Takes lines to their end. `sender` looks up what lines before the first one are known as."""
 
-    def __init__(self, plan: Plan, destination: Destination, sender: Sender | None, report: Report, bounds: Bounds) -> None:
+    def __init__(
+        self, plan: Plan, destination: Destination, sender: Sender | None, report: Report, bounds: Bounds
+    ) -> None:
         self._plan = plan
         self._destination = destination
         self._sender = sender

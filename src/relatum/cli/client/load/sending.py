@@ -99,9 +99,7 @@ class Sender:
 
         group: Any = self._session.memory.records if commands[0].family == "record" else self._session.memory.relations
         try:
-            outcomes = group.submit_many(
-                [line.operation for line in commands], keys=[line.key for line in commands]
-            )
+            outcomes = group.submit_many([line.operation for line in commands], keys=[line.key for line in commands])
         except (InvalidRequest, TooLarge) as refused:
             # A server of another age may know less than this program, and then refuses all for one.
             if len(commands) == 1:

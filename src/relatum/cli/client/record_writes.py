@@ -9,6 +9,7 @@ import click
 from relatum.cli.client.columns import ref, text_of
 from relatum.cli.client.inputs import METHOD, METHOD_REVISION, evidence_option, record_input, record_options
 from relatum.cli.client.output import Json, visible
+from relatum.cli.client.record_group import record
 from relatum.cli.client.session import Session, body_of, given
 from relatum.cli.client.statuses import wrong
 from relatum.cli.client.targets import command_each
@@ -20,17 +21,6 @@ from relatum.limits import CANDIDATES_MAX
 text_argument = click.argument("text", type=TEXT, required=False)
 target_argument = click.argument("target", type=REFERENCE)
 targets_argument = click.argument("targets", type=REFERENCE, nargs=-1, required=True)
-
-
-@click.group()
-def record() -> None:
-    """Create, save, revise, review and read records.
-
-    \b
-    Examples:
-        relatum record save "Staging is deployed by app-staging." --topic-key deploy/staging
-        relatum record list --tag deploy -o table
-    """
 
 
 @verb(record, "create", writes=True)
@@ -106,7 +96,9 @@ def revise(session: Session, target: RecordAt, text: str | None, replace: bool, 
 @text_argument
 @click.option("--from", "sources", type=REFERENCE, multiple=True, required=True, help="A source; may be given again.")
 @click.option("--method", default=METHOD, show_default=True, metavar="NAME", help="How it was derived.")
-@click.option("--method-revision", default=METHOD_REVISION, show_default=True, metavar="REV", help="And in which revision.")
+@click.option(
+    "--method-revision", default=METHOD_REVISION, show_default=True, metavar="REV", help="And in which revision."
+)
 @evidence_option
 @record_options
 def derive(session: Session, text: str | None, sources: tuple[RecordAt, ...], **members: Any) -> None:
@@ -114,7 +106,7 @@ def derive(session: Session, text: str | None, sources: tuple[RecordAt, ...], **
 
     \b
     Example:
-        relatum record derive "Both racks lost power." --from 0196f0a1-0000-7000-8000-000000000001@1 --evidence incident-17
+        relatum record derive "Both racks lost power." --from $CAUSE@1 --from $EFFECT@1 --evidence incident-17
     """
     derivation = {name: members.pop(name) for name in ("method", "method_revision", "evidence_ref")}
     operation = {
