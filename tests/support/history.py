@@ -81,6 +81,7 @@ def _relations(desk: Desk, clock: ManualClock) -> None:
     relation = desk.restore(desk.retire(relation))
     relation = desk.restore(desk.retire(desk.judge(relation, "rejected")))
     desk.judge(relation, "approved")
+    desk.accept(builders.assertion(two, one, "contradicts", if_absent=True))
     desk.judge(desk.relate(two, one), "rejected")
     desk.retire(desk.relate(one, two))
     desk.relate(two, one)

@@ -6,7 +6,7 @@ from typing import Literal
 
 from relatum.core.ids import Author, Ref
 from relatum.core.kinds import Kind
-from relatum.core.receipts import RecordAction, RelationAction
+from relatum.core.receipts import RecordAction, RelationChangeAction
 from relatum.core.standings import StandingAction
 from relatum.core.wire import Closed, DigestHex, Millis, Sparse, Uuid, check_u64, check_uuid
 
@@ -15,7 +15,7 @@ class RelationChange(Closed, frozen=True, kw_only=True):
     """One accepted relation command, as the feed tells it."""
 
     schema_version: Literal[1]
-    kind: RelationAction
+    kind: RelationChangeAction
     relation_id: Uuid
     relation_revision: int
     source: Ref

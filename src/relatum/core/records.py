@@ -140,6 +140,15 @@ class RecordMeta(Sparse, frozen=True, kw_only=True):
         """The current disposition; None where nobody has reviewed this revision."""
         return self.review.disposition if self.review else None
 
+    @property
+    def content(self) -> Ref:
+        """The record at the revision under which everything lies that pins its present content."""
+        return Ref(record_id=self.record_id, revision=self.revision)
+
+    def holds(self, pinned_revision: int) -> bool:
+        """Whether a pin on a revision of this record holds (records.md, pins)."""
+        return pinned_revision == self.revision
+
 
 class Review(Closed, frozen=True, kw_only=True):
     """A review as answered."""

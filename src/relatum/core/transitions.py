@@ -34,7 +34,7 @@ from relatum.core.events import (
     StoredRecordOperation,
 )
 from relatum.core.ids import Author
-from relatum.core.receipts import RecordAction, RelationAction
+from relatum.core.receipts import RecordAction, RelationChangeAction
 from relatum.core.records import RecordMeta, Review, StoredReview
 from relatum.core.relations import StoredRelation
 from relatum.core.streams import Stream
@@ -48,7 +48,7 @@ RECORD_ACTIONS: dict[type[StoredRecordOperation], RecordAction] = {
     RecordSaved: "created",
     StaleMarked: "marked_stale",
 }
-RELATION_ACTIONS: dict[type[RelationOperation], RelationAction] = {
+RELATION_ACTIONS: dict[type[RelationOperation], RelationChangeAction] = {
     AssertRelation: "asserted",
     RetireRelation: "retired",
     RestoreRelation: "restored",
