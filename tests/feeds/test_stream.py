@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -155,6 +155,19 @@ def test_a_slow_reader_is_cut_and_holds_nothing(bounded: Bounded) -> None:
     assert received.count(b"data: ") < BACKLOG_BATCHES * COMMAND_BATCH_MAX
 
 
+def test_a_client_of_http_1_0_is_sent_no_chunks(bounded: Bounded) -> None:
+    feed = bounded.feed
+    feed.caller.relate()
+    through = feed.page()["next_cursor"]
+    with socket.create_connection(("127.0.0.1", bounded.server.port), WAIT_SECONDS) as reader:
+        reader.sendall(_request(feed, "HTTP/1.0", query={"through": through}))
+        head, _, body = _everything(reader).partition(b"\r\n\r\n")
+    assert b"transfer-encoding" not in head
+    assert b"\r\nconnection: close" in head
+    assert body.startswith(b"id: ")
+    assert body.endswith(b"}\n\n")
+
+
 def test_a_stop_of_the_server_ends_streams_in_order(bounded: Bounded) -> None:
     bounded.feed.caller.relate()
     with bounded.feed.follow() as following:
@@ -171,10 +184,10 @@ def _socket_with_little_room(server: Server) -> socket.socket:
     return reader
 
 
-def _request(feed: Feed) -> bytes:
-    body = json.dumps({"contract_version": 1, "scope": feed.caller.scope}).encode()
+def _request(feed: Feed, version: str = "HTTP/1.1", **members: Any) -> bytes:
+    body = json.dumps({"contract_version": 1, "scope": feed.caller.scope, **members}).encode()
     head = (
-        f"POST {RELATIONS}/changes/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {feed.caller.secret}\r\n"
+        f"POST {RELATIONS}/changes/stream {version}\r\nHost: a\r\nAuthorization: Bearer {feed.caller.secret}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     return head.encode() + body

@@ -52,8 +52,11 @@ def test_judged_peps_come_back_with_every_standing(tmp_path: Path) -> None:
         verdicts, takeovers = judged(ledger), by_topic(ledger)
         assert verdicts["accepted"] > 40
         assert takeovers > 50
-        told = exported(ledger, tmp_path / "text").manifest
-        assert ({"memhtml-supersedes": verdicts["accepted"] + takeovers}, {}) == (told.relations, told.left_out)
+        told = exported(ledger, tmp_path / "text")
+        assert ({"memhtml-supersedes": verdicts["accepted"] + takeovers}, {}) == (
+            told.manifest.relations,
+            told.left_out,
+        )
         import_text(again, tmp_path / "text")
         exported(again, tmp_path / "again")
         assert files(tmp_path / "text") == files(tmp_path / "again")

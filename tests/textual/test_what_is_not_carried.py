@@ -9,17 +9,19 @@ import pytest
 
 from relatum.clock import ManualClock
 from relatum.core.commands import SaveRecord
+from relatum.core.digests import text_digest, text_root
 from relatum.errors import Refusal
 from relatum.ledger import Ledger
 from relatum.textual.failures import ExportRefused, ImportRefused
 from relatum.textual.importing import import_text
+from relatum.textual.manifest import MANIFEST_NAME
 from tests.support import builders
 from tests.support.builders import ADA, PARTITION, START_MILLIS
 from tests.support.desk import Desk
 from tests.support.history import every_kind_of_event
 from tests.support.judging import JudgingDesk
 from tests.support.steps import reached
-from tests.textual.carrying import carry, events, exported
+from tests.textual.carrying import carry, events, exported, files
 
 
 def test_deleted_and_retired_are_counted_and_stop_nobody(desk: Desk, again: Ledger, tmp_path: Path) -> None:
@@ -27,8 +29,31 @@ def test_deleted_and_retired_are_counted_and_stop_nobody(desk: Desk, again: Ledg
     desk.retire(desk.relate(desk.create("one"), desk.create("two")))
     left_out = carry(desk.ledger, again, tmp_path)
     assert {"deleted": {"person": 1}, "retired": {"memhtml-supports": 1}} == left_out
-    manifest = (tmp_path / "first" / "manifest.txt").read_text()
-    assert "left-out: deleted\n  person: 1\nleft-out: retired\n  memhtml-supports: 1\n" in manifest
+
+
+def test_equal_memory_has_an_equal_root_whatever_the_store_held_besides(
+    desk: Desk, again: Ledger, tmp_path: Path
+) -> None:
+    one, two = desk.create("one"), desk.create("two")
+    desk.relate(one, two)
+    before = exported(desk.ledger, tmp_path / "before")
+    gone = desk.create("gone")
+    desk.retire(desk.relate(gone, one))
+    desk.delete(gone)
+    after = exported(desk.ledger, tmp_path / "after")
+    assert {"deleted": {"memory": 1}, "retired": {"memhtml-supports": 1}} == after.left_out
+    assert (before.root, before.manifest) == (after.root, after.manifest)
+    assert files(tmp_path / "before") == files(tmp_path / "after")
+
+
+def test_a_manifest_that_still_tells_what_was_left_out_is_read(desk: Desk, again: Ledger, tmp_path: Path) -> None:
+    desk.create("one")
+    exported(desk.ledger, tmp_path / "text")
+    manifest = tmp_path / "text" / MANIFEST_NAME
+    counted = manifest.read_bytes().rpartition(b"root: ")[0] + b"left-out: deleted\n  memory: 3\n"
+    found = {path: text_digest(data) for path, data in (files(tmp_path / "text") | {MANIFEST_NAME: counted}).items()}
+    manifest.write_bytes(counted + f"root: {text_root(found)}\n".encode())
+    assert {"deleted": {"memory": 3}} == import_text(again, tmp_path / "text").manifest.left_out
 
 
 def test_earlier_revisions_and_candidates_are_told_as_history(judging: JudgingDesk, tmp_path: Path) -> None:

@@ -146,6 +146,7 @@ def test_reasons_are_at_most_a_hundred(desk: Desk, ledger: Ledger) -> None:
         found = validate.statuses(view.partition(PARTITION), view.now_millis, view.store_key, asked)
     assert not isinstance(found, Refusal)
     assert ("conflict", status.REASONS_MAX) == (found.statuses[0].status, len(found.statuses[0].reasons))
+    assert ("reasons",) == found.statuses[0].incomplete
 
 
 # Each bound is named where it is met. The bounds are made small; they are read when a view is asked for.
@@ -216,21 +217,45 @@ def test_a_block_names_the_bound_that_it_met(
     assert ((stop,), False) == (found.coverage.stop_reasons, found.coverage.complete)
 
 
-@pytest.mark.parametrize(("bound", "least"), [("FACT_ENTRIES_MAX", 3), ("INDEX_ENTRIES_MAX", 3)])
-def test_statuses_say_where_they_stopped(
-    desk: Desk, ledger: Ledger, monkeypatch: pytest.MonkeyPatch, bound: str, least: int
-) -> None:
-    refs = group(desk, 6)
-    for one in refs[1:]:
-        desk.relate(refs[0], one, "contradicts")
-    monkeypatch.setattr(status, bound, least)
-    asked = StatusQuery(contract_version=1, scope=SCOPE, record_ids=(refs[0].record_id,))
+def ask_statuses(ledger: Ledger, *refs: Ref) -> validate.StatusPage:
+    asked = StatusQuery(contract_version=1, scope=SCOPE, record_ids=tuple(one.record_id for one in refs))
     with ledger.view() as view:
         found = validate.statuses(view.partition(PARTITION), view.now_millis, view.store_key, asked)
     assert not isinstance(found, Refusal)
-    assert not found.coverage.complete
-    assert "conflict" == found.statuses[0].status
-    assert (3 if bound == "INDEX_ENTRIES_MAX" else 5) == found.statuses[0].contested_count
+    return found
+
+
+def test_a_count_that_a_hub_cut_short_says_so_itself(
+    desk: Desk, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quiet, hub, behind = desk.create("quiet"), desk.create("hub"), desk.create("behind the hub")
+    for number in range(6):
+        desk.relate(hub, desk.create(f"partner {number}"), "contradicts")
+    desk.relate(quiet, behind, "contradicts")
+    whole = ask_statuses(ledger, quiet, hub, behind)
+    assert [(1, ()), (6, ()), (1, ())] == [(one.contested_count, one.incomplete) for one in whole.statuses]
+    monkeypatch.setattr(status, "INDEX_ENTRIES_MAX", 4)
+    cut = ask_statuses(ledger, quiet, hub, behind)
+    short = ("contested_count",)
+    assert [(1, ()), (3, short), (0, short)] == [(one.contested_count, one.incomplete) for one in cut.statuses]
+    assert not cut.coverage.complete
+
+
+def test_a_status_that_a_bound_cut_short_says_so_itself(
+    desk: Desk, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refs = sorted(group(desk, 6), key=lambda one: one.record_id)
+    derived, plain = desk.derive(refs[0]), desk.create("of no fact")
+    monkeypatch.setattr(status, "FACT_ENTRIES_MAX", 3)
+    cut = ask_statuses(ledger, refs[0], derived, plain)
+    assert [("conflict", ("reasons",)), ("conflict", ("reasons",)), ("unverified", ())] == [
+        (one.status, one.incomplete) for one in cut.statuses
+    ]
+    monkeypatch.setattr(status, "FACT_ENTRIES_MAX", 1)
+    alone = ask_statuses(ledger, refs[0], plain)
+    assert [("unverified", ("status", "reasons")), ("unverified", ())] == [
+        (one.status, one.incomplete) for one in alone.statuses
+    ]
 
 
 def test_an_overview_has_a_bound_of_edges(ledgers: list[Ledger], monkeypatch: pytest.MonkeyPatch) -> None:

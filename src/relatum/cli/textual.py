@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 import msgspec
 
 from relatum.cli.exits import told_in_one_line
 from relatum.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from relatum.textual.exporting import Exported
+    from relatum.textual.importing import Imported
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -45,10 +49,10 @@ def _links_options(command: Command) -> Command:
 def export_command(store: Path, directory: Path, leave_out: bool) -> None:
     """Write what STORE holds as text: a file for each record, with its relations and links.
 
-    Nobody may serve the store. The directory must be empty or missing. Everything is written in one order and one form,
-    so that two exports can be compared line by line; a manifest counts what is there and has a digest of all of it.
-    Mined edges, earlier revisions and what was deleted or retired stay out. Prints one JSON object with what is there
-    and what was left out.
+    Nobody may serve the store. The directory must be missing, or empty but for what version control leaves there.
+    Everything is written in one order and one form, so that two exports can be compared line by line; a manifest counts
+    what is there and has a digest of all of it. Mined edges, earlier revisions and what was deleted or retired stay
+    out. Prints one JSON object with what is there and what was left out.
 
     \b
     Example:
@@ -67,8 +71,7 @@ def export_command(store: Path, directory: Path, leave_out: bool) -> None:
                 exported = export(view, directory, leave_out=leave_out)
         except ExportRefused as error:
             raise click.ClickException(str(error)) from error
-    counts = msgspec.structs.asdict(exported.manifest)
-    _print({"directory": str(directory), "root": exported.root, **counts, "history": exported.history})
+    _print({"directory": str(directory), **_told(exported)})
 
 
 @click.command("import")
@@ -100,8 +103,7 @@ def import_command(store: Path, directory: Path, leave_out: bool) -> None:
 
     with told_in_one_line(), Ledger.open(store) as ledger, progress_bar("importing") as progress, _usable(directory):
         imported = import_text(ledger, directory, leave_out=leave_out, progress=progress)
-    counts = msgspec.structs.asdict(imported.manifest)
-    _print({"directory": str(directory), "root": imported.root, **counts, "lost": imported.lost})
+    _print({"directory": str(directory), **_told(imported)})
 
 
 @contextmanager
@@ -117,6 +119,12 @@ def _usable(directory: Path) -> Iterator[None]:
         raise Unusable(
             f"{error.strerror or 'the operating system refused it'}: {error.filename or directory}"
         ) from error
+
+
+def _told(done: Exported | Imported) -> dict[str, object]:
+    """The counts of the manifest, and beside them what it does not tell."""
+    beside = msgspec.structs.asdict(done)
+    return {"root": beside.pop("root"), **msgspec.structs.asdict(beside.pop("manifest")), **beside}
 
 
 def _print(told: dict[str, object]) -> None:

@@ -4,7 +4,7 @@ Computed on every read and never stored; there is no "verified". A derived recor
 of what it was made from.
 
 What always holds: what several records of a request share is looked at once; entries of facts and of indexes are
-counted, and where their bound is met `complete` says that a status may be worse, or a count greater, than was found.
+counted; where their bound is met, each status says itself which of its members may fall short.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from relatum.store.partition import Direction, PartitionReader
 
 Status = Literal["unverified", "stale", "conflict"]
 Cause = Literal["other_statement", "source_changed", "made_stale"]
+Short = Literal["status", "reasons", "contested_count"]
 RANK: Final[dict[Status, int]] = {"unverified": 0, "stale": 1, "conflict": 2}
 MEANS: Final[dict[Cause, Status]] = {
     "other_statement": "conflict",
@@ -60,7 +61,8 @@ class StatusReason(Closed, frozen=True, kw_only=True):
 class RecordStatus(Closed, frozen=True, kw_only=True):
     """The status of a record; status and standing are null where it is absent or deleted.
 
-    `reasons` are at most 100. `contested_count`: how many records contradict it.
+    `reasons` are at most 100. `contested_count`: how many records contradict it. `incomplete` names the members that a
+    bound of the request cut short: the status may be worse, the reasons more, the count greater. It is empty otherwise.
     """
 
     record_id: Uuid
@@ -69,6 +71,7 @@ class RecordStatus(Closed, frozen=True, kw_only=True):
     reasons: tuple[StatusReason, ...]
     missing_sources: tuple[Uuid, ...]
     contested_count: int
+    incomplete: tuple[Short, ...]
 
 
 class StatusCoverage(Closed, frozen=True, kw_only=True):
@@ -88,6 +91,13 @@ class _Said(NamedTuple):
     complete: bool
 
 
+class _Contested(NamedTuple):
+    """How many records contradict one, and whether all of them could be counted."""
+
+    number: int
+    complete: bool
+
+
 class Statuses:
     """The statuses of records of one partition at one instant. Raises Refused (400) over the dependency budget."""
 
@@ -99,6 +109,8 @@ class Statuses:
         self._current_sources = current_sources
         self._facts: dict[str, _Said] = {}
         self._own: dict[str, tuple[StatusReason, ...]] = {}
+        self._cut: set[str] = set()
+        """Records of which not every reason is known."""
         self._fact_entries = self._index_entries = 0
         self._complete = True
 
@@ -117,19 +129,39 @@ class Statuses:
         version = self._evaluator.record(record_id)
         if version is None or version.meta.state == "deleted":
             return RecordStatus(
-                record_id=record_id, status=None, standing=None, reasons=(), missing_sources=(), contested_count=0
+                record_id=record_id,
+                status=None,
+                standing=None,
+                reasons=(),
+                missing_sources=(),
+                contested_count=0,
+                incomplete=(),
             )
         found = lineage(version.meta, self._ancestor)
         reasons = [reason for member in found.members for reason in self._reasons(member, record_id)]
         worst: Status = max((reason.status for reason in reasons), key=RANK.__getitem__, default="unverified")
+        contested = self._contested(Ref(record_id=record_id, revision=version.meta.revision))
         return RecordStatus(
             record_id=record_id,
             status=worst,
             standing=self._standings.of(record_id),
             reasons=tuple(reasons[:REASONS_MAX]),
             missing_sources=found.missing,
-            contested_count=self._contested(Ref(record_id=record_id, revision=version.meta.revision)),
+            contested_count=contested.number,
+            incomplete=tuple(self._short(found.members, worst, len(reasons), contested)),
         )
+
+    def _short(
+        self, members: tuple[RecordMeta, ...], worst: Status, reasons: int, contested: _Contested
+    ) -> Iterator[Short]:
+        """The members of a status that may fall short of what is there."""
+        cut = not self._cut.isdisjoint(member.record_id for member in members)
+        if cut and worst != "conflict":  # which nothing is worse than
+            yield "status"
+        if cut or reasons > REASONS_MAX:
+            yield "reasons"
+        if not contested.complete:
+            yield "contested_count"
 
     def is_stale(self, record_id: str) -> bool:
         """Whether a record is effectively stale by marks: itself, or through what it was made from."""
@@ -145,7 +177,10 @@ class Statuses:
         """What is true of a record itself, or of an ancestor of it, as a reason for its status."""
         known = self._own.get(member.record_id)
         if known is None:
-            known = self._own[member.record_id] = tuple(islice(self._own_reasons(member), REASONS_MAX))
+            reasons = self._own_reasons(member)
+            known = self._own[member.record_id] = tuple(islice(reasons, REASONS_MAX))
+            if next(reasons, None) is not None:
+                self._cut.add(member.record_id)
         through = None if member.record_id == record_id else member.record_id
         return (
             StatusReason(
@@ -181,6 +216,8 @@ class Statuses:
         if payload.fact_key is None:
             return
         said, own = self._said(payload.fact_key), said_by(payload)
+        if not said.complete:
+            self._cut.add(record_id)
         if said.by.get(record_id, own) != own or (said.complete and record_id not in said.by):
             raise StorageInconsistency("a record is not listed with what it says of its fact")
         if said.statements - {own}:
@@ -198,17 +235,15 @@ class Statuses:
             self._facts[fact] = _Said(by, frozenset(by.values()), complete)
         return self._facts[fact]
 
-    def _contested(self, end: Ref) -> int:
+    def _contested(self, end: Ref) -> _Contested:
         """Distinct partners of authored, eligible `contradicts` relations at the current revision."""
         partners: set[str] = set()
         try:
-            for direction in _DIRECTIONS:
-                if not self._read_index(direction, end, partners):
-                    self._complete = False
-                    break
+            complete = all(self._read_index(direction, end, partners) for direction in _DIRECTIONS)
         except DependencyBudgetExhausted:
-            self._complete = False
-        return len(partners)
+            complete = False
+        self._complete &= complete
+        return _Contested(len(partners), complete)
 
     def _read_index(self, direction: Direction, end: Ref, partners: set[str]) -> bool:
         """Adds the partners that one index tells of; whether it could be read to its end."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from relatum.core import digests
 from relatum.core.ids import Partition
@@ -18,16 +19,17 @@ from relatum.textual.writing import PARTITION_NAME, file_name, files_of
 
 
 class Checked(Struct, frozen=True, kw_only=True):
-    """An export that was read and is what its manifest says."""
+    """An export that was read and is what its manifest says; `passed_over`: what lay between its files."""
 
     manifest: Manifest
     root: str
     partitions: list[CarriedPartition]
+    passed_over: tuple[str, ...]
 
 
 def checked(directory: Path) -> Checked:
     """The export in `directory`. Raises TextUnusable, with the file where it is known, and OSError."""
-    data, files = read_folder(directory)
+    data, files, passed_over = read_folder(directory)
     try:
         manifest, root = manifest_from(data)
     except TextUnusable as error:
@@ -36,9 +38,9 @@ def checked(directory: Path) -> Checked:
     _require_same_files(partitions, files)
     if root_of(manifest, {path: digests.text_digest(text) for path, text in files.items()}) != root:
         raise TextUnusable("the files are not those that the manifest was made of: something was altered")
-    if manifest_of(partitions, manifest.left_out) != manifest:
+    if manifest_of(partitions) != replace(manifest, left_out={}):
         raise TextUnusable("the files are not those that the manifest counts: something is missing, or too much")
-    return Checked(manifest=manifest, root=root, partitions=partitions)
+    return Checked(manifest=manifest, root=root, partitions=partitions, passed_over=passed_over)
 
 
 def _partitions(files: Mapping[str, bytes]) -> list[CarriedPartition]:

@@ -19,24 +19,29 @@ from relatum.textual.writing import files_of
 
 
 class Exported(Struct, frozen=True, kw_only=True):
-    """What was exported; `history` counts what no export has."""
+    """What was exported, and what was not: `left_out` by why, `history` what no export has.
+
+    `passed_over`: what lay in the directory before.
+    """
 
     manifest: Manifest
     root: str
+    left_out: LeftOut
     history: Counts
+    passed_over: tuple[str, ...]
 
 
 def export(view: LedgerView, directory: Path, *, leave_out: bool = False) -> Exported:
-    """Write every partition of a view into `directory`, which must be empty or missing.
+    """Write every partition of a view into `directory`, which must be missing, or empty but for what is passed over.
 
     Raises ExportRefused, with nothing written, where something active can't be carried and `leave_out` is not set; and
     OSError.
     """
-    require_room(directory)
+    passed_over = require_room(directory)
     partitions, left_out, history = _gathered(view)
     if not leave_out:
         _require_nothing_lost(left_out)
-    manifest = manifest_of(partitions, left_out)
+    manifest = manifest_of(partitions)
     files = {
         f"{digests.workspace_id(carried.partition)}/{name}": data
         for carried in partitions
@@ -44,7 +49,7 @@ def export(view: LedgerView, directory: Path, *, leave_out: bool = False) -> Exp
     }
     root = root_of(manifest, {path: digests.text_digest(data) for path, data in files.items()})
     write_folder(directory, files, text_of(manifest, root))
-    return Exported(manifest=manifest, root=root, history=history)
+    return Exported(manifest=manifest, root=root, left_out=left_out, history=history, passed_over=passed_over)
 
 
 def _gathered(view: LedgerView) -> tuple[list[CarriedPartition], LeftOut, Counts]:
@@ -60,7 +65,11 @@ def _gathered(view: LedgerView) -> tuple[list[CarriedPartition], LeftOut, Counts
         for why, counts in (*gathering.left_out.items(), *knot.items()):
             left_out[why].update(counts)
         history.update(gathering.history)
-    return partitions, {why: dict(counts) for why, counts in left_out.items()}, dict(sorted(history.items()))
+    return partitions, {why: _sorted(left_out[why]) for why in sorted(left_out)}, _sorted(history)
+
+
+def _sorted(counts: Counts) -> Counts:
+    return dict(sorted(counts.items()))
 
 
 def _require_nothing_lost(left_out: LeftOut) -> None:

@@ -4,8 +4,8 @@
     DIRECTORY/<workspace id>/partition.txt
     DIRECTORY/<workspace id>/<record id>.txt
 
-What always holds: the manifest is written last, once the disk has everything else; what is not of an export is not read
-over but refused.
+What always holds: the manifest is written last, once the disk has everything else. What version control and desktops
+leave in any directory is passed over and told; whatever else is not of an export is refused.
 """
 
 from __future__ import annotations
@@ -22,14 +22,23 @@ from relatum.textual.failures import ExportRefused, TextUnusable
 from relatum.textual.manifest import MANIFEST_NAME
 from relatum.textual.writing import PARTITION_NAME
 
+_PASSED_OVER: Final = re.compile(
+    r"\..*|CVS|_darcs|lost\+found|(eh)?thumbs\.db|desktop\.ini|\$RECYCLE\.BIN|System Volume Information|__MACOSX",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Names that begin with a dot, which no name of an export does, and those of tools that do not hide theirs so."""
+
 _FOLDER: Final = re.compile(r"[0-9a-f]{64}")
 _FILE: Final = re.compile(rf"{re.escape(PARTITION_NAME)}|[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}\.txt")
 
 
-def require_room(directory: Path) -> None:
-    """Raises ExportRefused unless `directory` is empty or missing."""
-    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+def require_room(directory: Path) -> tuple[str, ...]:
+    """What is in `directory` and is passed over. Raises ExportRefused where there is anything else, and OSError."""
+    if not directory.exists():
+        return ()
+    if not directory.is_dir() or not all(_is_passed_over(entry) for entry in _sorted(directory)):
         raise ExportRefused(f"{directory} is not empty; nothing has been written there")
+    return tuple(entry.name for entry in _sorted(directory))
 
 
 def write_folder(directory: Path, files: Mapping[str, bytes], manifest: bytes) -> None:
@@ -46,10 +55,10 @@ def write_folder(directory: Path, files: Mapping[str, bytes], manifest: bytes) -
     put_durably(directory / MANIFEST_NAME, manifest)
 
 
-def read_folder(directory: Path) -> tuple[bytes, dict[str, bytes]]:
-    """The manifest and every other file by its path.
+def read_folder(directory: Path) -> tuple[bytes, dict[str, bytes], tuple[str, ...]]:
+    """The manifest, every other file by its path, and the paths of what was passed over.
 
-    Raises TextUnusable for anything that no export has, and OSError.
+    Raises TextUnusable for anything that no export has and that is not passed over, and OSError.
     """
     if not (directory / MANIFEST_NAME).exists():
         raise TextUnusable(
@@ -58,17 +67,29 @@ def read_folder(directory: Path) -> tuple[bytes, dict[str, bytes]]:
         )
     manifest = b""
     files: dict[str, bytes] = {}
+    passed_over: list[str] = []
     for entry in _sorted(directory):
-        if entry.name == MANIFEST_NAME:
+        if _is_passed_over(entry):
+            passed_over.append(entry.name)
+        elif entry.name == MANIFEST_NAME:
             manifest = _read(entry)
         elif _FOLDER.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
             for below in _sorted(Path(entry.path)):
-                if not _FILE.fullmatch(below.name):
+                path = f"{entry.name}/{below.name}"
+                if _is_passed_over(below):
+                    passed_over.append(path)
+                elif _FILE.fullmatch(below.name):
+                    files[path] = _read(below)
+                else:
                     raise TextUnusable(f"{below.path} is not of the export")
-                files[f"{entry.name}/{below.name}"] = _read(below)
         else:
             raise TextUnusable(f"{entry.path} is not of the export")
-    return manifest, files
+    return manifest, files, tuple(passed_over)
+
+
+def _is_passed_over(entry: os.DirEntry[str]) -> bool:
+    """Whether something may lie beside the files of an export. It is never opened."""
+    return _PASSED_OVER.fullmatch(entry.name) is not None
 
 
 def _sorted(directory: Path) -> Iterator[os.DirEntry[str]]:

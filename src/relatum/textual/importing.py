@@ -36,11 +36,15 @@ Progress = Callable[[float], None]
 
 
 class Imported(Struct, frozen=True, kw_only=True):
-    """What was imported; `lost` counts what is not eligible any more and was left out."""
+    """What was imported; `lost` counts what is not eligible any more and was left out.
+
+    `passed_over`: what lay between the files of the export.
+    """
 
     manifest: Manifest
     root: str
     lost: Counts
+    passed_over: tuple[str, ...]
 
 
 class _Part(Struct, frozen=True, kw_only=True):
@@ -73,7 +77,7 @@ def import_text(
             f"while this import ran, something expired: {_told(lost)}. Everything else was written; to leave it out, "
             "run the import again with --leave-out-ineligible"
         )
-    return Imported(manifest=export.manifest, root=export.root, lost=lost)
+    return Imported(manifest=export.manifest, root=export.root, lost=lost, passed_over=export.passed_over)
 
 
 def _rehearsed(ledger: Ledger, export: Checked, parts: Sequence[_Part]) -> Counts:

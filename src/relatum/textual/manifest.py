@@ -1,6 +1,9 @@
-"""The manifest of an export: how much of what it has, what was left out, and a digest of everything.
+"""The manifest of an export: how much of what it has, and a digest of everything.
 
 The digest covers every line of every file: those of the manifest too, but for the line of the digest itself.
+
+What always holds: the manifest tells of what is carried and of nothing else, so equal memory has an equal root,
+whatever the store held besides.
 """
 
 from __future__ import annotations
@@ -26,17 +29,20 @@ LeftOut = dict[str, Counts]
 
 
 class Manifest(Struct, frozen=True, kw_only=True):
-    """Counts of what is carried and of what was left out; records by type, relations by token, links by kind."""
+    """Counts of what is carried; records by type, relations by token, links by kind.
+
+    `left_out` stands in manifests that were made when they still told of it, and is read and never written anew.
+    """
 
     files: int
     partitions: int
     records: Counts
     relations: Counts
     links: Counts
-    left_out: LeftOut
+    left_out: LeftOut = {}
 
 
-def manifest_of(partitions: Iterable[CarriedPartition], left_out: LeftOut) -> Manifest:
+def manifest_of(partitions: Iterable[CarriedPartition]) -> Manifest:
     """The manifest of what is carried."""
     records, relations, links = Counter[str](), Counter[str](), Counter[str]()
     count = 0
@@ -52,7 +58,6 @@ def manifest_of(partitions: Iterable[CarriedPartition], left_out: LeftOut) -> Ma
         records=_sorted(records),
         relations=_sorted(relations),
         links=_sorted(links),
-        left_out={why: _sorted(left_out[why]) for why in sorted(left_out)},
     )
 
 
