@@ -8,7 +8,7 @@ from relatum.core.ids import Ref
 from relatum.core.kinds import REGISTRY
 from relatum.core.relations import RelationInput
 from relatum.core.state import RelationVersion
-from relatum.store import index
+from relatum.store import adjacency
 from relatum.store.keys import Table
 from relatum.store.partition import Direction, PartitionReader
 
@@ -26,7 +26,7 @@ def equal_relations(partition: PartitionReader, given: RelationInput) -> Iterato
     source, target = _content(partition, given.source), _content(partition, given.target)
     if source is None or target is None:
         return
-    at_source, at_target = index.header_of(partition, source), index.header_of(partition, target)
+    at_source, at_target = adjacency.header_of(partition, source), adjacency.header_of(partition, target)
     fewer_at_source = at_source.outgoing_count + at_source.incoming_count <= (
         at_target.outgoing_count + at_target.incoming_count
     )
@@ -35,7 +35,7 @@ def equal_relations(partition: PartitionReader, given: RelationInput) -> Iterato
     found = [
         neighbour.relation_id
         for direction in (_BOTH if REGISTRY[given.kind].symmetric else own)
-        for neighbour in index.neighbours(partition, direction, end)
+        for neighbour in adjacency.neighbours(partition, direction, end)
         if neighbour.kind == given.kind and neighbour.ref.record_id == other.record_id
     ]
     for relation_id in sorted(found):  # ids ascend with time
