@@ -1,6 +1,6 @@
 """The online scrub: a store that is being served, verified again and again in the background.
 
-What lives here: `Scrub`, a thread that takes the steps of `whole.py` on views of what is published, and rests between
+What lives here: `Scrub`, a thread that takes the steps of `store_check.py` on views of what is published, and rests between
 them. What must not: a way to stop the server. A finding is logged and counted; an operator decides.
 
 What always holds: no view outlasts a step, however slow the pace is, because an old view keeps superseded files on the
