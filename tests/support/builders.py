@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from relatum.core.answers.records import Disposition
 from relatum.core.commands import (
     AssertRelation,
     CreateRecord,
@@ -20,7 +21,7 @@ from relatum.core.commands import (
 )
 from relatum.core.ids import Author, Partition, Ref, Scope, memory_partition
 from relatum.core.kinds import Kind
-from relatum.core.records import Derivation, Disposition, RecordInput
+from relatum.core.records import Derivation, RecordInput
 from relatum.core.relations import Model, Provenance, RelationInput
 
 START_MILLIS = 1_700_000_000_000

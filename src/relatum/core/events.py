@@ -9,6 +9,7 @@ from __future__ import annotations
 from msgspec import Raw
 
 from relatum.core.access import Authority, CredentialSpec
+from relatum.core.answers.records import Disposition
 from relatum.core.changes import JournalHead
 from relatum.core.commands import AssertRelation, RelationOperation
 from relatum.core.consequences import Consequences
@@ -16,7 +17,7 @@ from relatum.core.cursors import CheckpointCommand, CheckpointReceipt
 from relatum.core.ids import Author, Partition
 from relatum.core.links import LinkOperation, LinkReceipt
 from relatum.core.receipts import JudgmentReceipt, RecordReceipt, RelationReceipt
-from relatum.core.records import Derivation, Disposition, Facts, Proof
+from relatum.core.records import Derivation, Facts, Proof
 from relatum.core.row_counts import NOTHING, Tally
 from relatum.core.standings import StaleMark, StandingCommandAction
 from relatum.core.stored_judgments import StoredJudgment

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Protocol
 
 from relatum.core import digests
+from relatum.core.answers.standings import StandingAction
 from relatum.core.changes import JournalHead, RecordChange, RelationChange
 from relatum.core.consequences import Consequences
-from relatum.core.cursors import Cursor
 from relatum.core.ids import Author
 from relatum.core.receipts import RecordReceipt, RelationReceipt
 from relatum.core.relations import RelationInput
-from relatum.core.standings import StandingAction
 from relatum.core.state import RecordVersion
-from relatum.core.streams import RECORDS, RELATIONS, Stream
+from relatum.core.streams import RECORDS, RELATIONS, Cursor, Stream
 from relatum.errors import StorageInconsistency
 
 

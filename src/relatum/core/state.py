@@ -7,14 +7,14 @@ from typing import NamedTuple, Protocol
 
 from relatum.core.access import StoredCredential
 from relatum.core.candidates import Candidate
-from relatum.core.cursors import Checkpoint, Cursor
+from relatum.core.cursors import Checkpoint
 from relatum.core.events import Head
 from relatum.core.ids import Partition, Ref
 from relatum.core.links import StoredLink
 from relatum.core.records import RecordMeta
 from relatum.core.relations import RelationInput, StoredRelation
 from relatum.core.standings import Standing
-from relatum.core.streams import Stream
+from relatum.core.streams import Cursor, Stream
 from relatum.core.verdicts import StoredVerdict
 
 

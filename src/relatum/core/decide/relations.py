@@ -9,6 +9,7 @@ from msgspec import Struct
 from relatum import limits
 from relatum.core import digests, transitions
 from relatum.core.ancestry import BOUNDS
+from relatum.core.answers.receipts import RelationAction
 from relatum.core.canonical import encode
 from relatum.core.commands import (
     AssertRelation,
@@ -25,7 +26,7 @@ from relatum.core.eligibility import Evaluator
 from relatum.core.events import FoundEvent, RelationEvent, Stamp
 from relatum.core.journal import streams_of
 from relatum.core.kinds import REGISTRY
-from relatum.core.receipts import RelationAction, RelationReceipt
+from relatum.core.receipts import RelationReceipt
 from relatum.core.relations import RelationInput, StoredRelation
 from relatum.core.state import PartitionState, RelationVersion
 from relatum.core.streams import RELATIONS

@@ -8,13 +8,13 @@ from msgspec.structs import replace
 
 from relatum.core import digests
 from relatum.core.changes import JournalHead
-from relatum.core.cursors import Checkpoint, Cursor
+from relatum.core.cursors import Checkpoint
 from relatum.core.events import Event, Head
 from relatum.core.ids import Partition, Ref
 from relatum.core.records import Payload
 from relatum.core.relations import RelationInput
 from relatum.core.state import RecordVersion, RelationVersion
-from relatum.core.streams import Stream
+from relatum.core.streams import Cursor, Stream
 from relatum.errors import StorageInconsistency
 from relatum.store import checkpoints, integrity, record_relations, rows
 from relatum.store.counts import Counting

@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from relatum.core import digests, transitions
+from relatum.core.answers.receipts import JudgmentAction, RelationAction
 from relatum.core.commands import AssertRelation
 from relatum.core.consequences import RelationPart
 from relatum.core.cursors import Checkpoint, CheckpointReceipt, Reconcile
 from relatum.core.events import CheckpointEvent, Event, FoundEvent, JudgmentEvent, LinkEvent, RecordEvent, RelationEvent
 from relatum.core.links import LinkReceipt, StoredLink, Unlink
-from relatum.core.receipts import JudgmentAction, JudgmentReceipt, RecordReceipt, RelationAction, RelationReceipt
+from relatum.core.receipts import JudgmentReceipt, RecordReceipt, RelationReceipt
 from relatum.core.state import RelationVersion
 from relatum.core.stored_judgments import Confirmed, PairsSubmitted, Promoted, SweepRun, Undone, VerdictGiven
 
