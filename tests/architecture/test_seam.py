@@ -86,7 +86,6 @@ HANDED_ON: Final = frozenset(
 
 MODULES: Final = {
     "relatum.derived.repair": "a function over a view: which mined edges dangle",
-    "relatum.search.words": "a function: the words of a text",
     "relatum.store.partition": "the type of what reads are given: a partition of a view",
     "relatum.store.recounts": "the sign that a read has to count rows first, and belongs in a thread",
     "relatum.writer.submission": "the type of a command that is ready to be submitted",

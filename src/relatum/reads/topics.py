@@ -2,60 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from itertools import islice
-from typing import Final
+from collections.abc import Iterable
 
 from relatum import limits
 from relatum.core.ancestry import DependencyBudgetExhausted
 from relatum.core.eligibility import Evaluator
 from relatum.core.state import RecordVersion
 from relatum.core.text import is_blank, utf8_length
+from relatum.core.topic_keys import topic_key
 from relatum.core.wire import Closed, Uuid
 from relatum.errors import Refusal, invalid
 from relatum.reads.records import payload_of
 from relatum.store.partition import PartitionReader
-
-WORDS_MAX: Final = 6
-_FILLERS: Final = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "but",
-        "by",
-        "for",
-        "from",
-        "has",
-        "have",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "of",
-        "on",
-        "or",
-        "our",
-        "so",
-        "that",
-        "the",
-        "their",
-        "this",
-        "to",
-        "was",
-        "we",
-        "were",
-        "will",
-        "with",
-        "you",
-        "your",
-    ]
-)
 
 
 class TopicOccupant(Closed, frozen=True, kw_only=True):
@@ -88,38 +46,26 @@ def suggest(
     now_millis: int,
     title: str | None,
     content: str,
-    words_of: Callable[[str], Iterable[str]],
     resembling: Iterable[str],
 ) -> TopicSuggested | Refusal:
     """A key of the first telling words of the title, or of the content where the title has none.
 
-    `words_of` cuts a text into words; `resembling` are records that resemble the content, the most similar first.
+    `resembling` are records that resemble the content, the most similar first.
     """
     if is_blank(content) or utf8_length(content) > limits.CONTENT_BYTES_MAX:
         return invalid("content must be 1 byte to 48 KiB and not blank")
     if title is not None and utf8_length(title) > limits.TITLE_BYTES_MAX:
         return invalid("title must be at most 200 bytes")
-    key = _key(words_of(title or "")) or _key(words_of(content))
+    key = topic_key(title or "", content)
     holder = partition.topic_holder(key) if key else None
     evaluator = Evaluator(partition, now_millis)
     return TopicSuggested(
-        topic_key=key or None,
+        topic_key=key,
         reason=None if key else "neither title nor content has a telling word",
         occupied=holder is not None,
         occupant=None if holder is None else _occupant(partition, evaluator, holder),
         nearby=_nearby(partition, evaluator, key, resembling),
     )
-
-
-def _key(words: Iterable[str]) -> str:
-    """The first telling words, as many as an identifier takes; a single word is far shorter than that."""
-    key = ""
-    for word in islice((word for word in words if word not in _FILLERS), WORDS_MAX):
-        longer = f"{key}-{word}" if key else word
-        if len(longer.encode()) > limits.IDENTIFIER_BYTES_MAX:
-            break
-        key = longer
-    return key
 
 
 def _occupant(partition: PartitionReader, evaluator: Evaluator, record_id: str) -> TopicOccupant | None:
@@ -133,7 +79,7 @@ def _occupant(partition: PartitionReader, evaluator: Evaluator, record_id: str) 
 
 
 def _nearby(
-    partition: PartitionReader, evaluator: Evaluator, key: str, resembling: Iterable[str]
+    partition: PartitionReader, evaluator: Evaluator, key: str | None, resembling: Iterable[str]
 ) -> tuple[NearbyTopic, ...]:
     found: list[NearbyTopic] = []
     for record_id in resembling:

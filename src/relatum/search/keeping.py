@@ -16,7 +16,7 @@ from relatum.core.outlines import OUTLINES_MAX, Outline, Surroundings
 from relatum.core.records import Payload, RecordMeta
 from relatum.core.streams import RECORDS
 from relatum.search.tables import Mark, Tables
-from relatum.search.words import words_of
+from relatum.search.words import signs_of, words_of
 from relatum.store.partition import PartitionReader
 
 CHUNK_ENTRIES: Final = 256
@@ -141,11 +141,14 @@ def _outline(meta: RecordMeta, payload: Payload | None) -> Outline:
 
 
 def _indexed(partition: PartitionReader, record_id: str) -> tuple[Outline, list[str]] | None:
-    """What is kept of an active, current record: its outline, and the words of its title and its content."""
+    """What is kept of an active, current record: its outline, and the words and signs of its title and its content."""
     version = partition.record(record_id)
     if version is None or version.meta.state != "active" or partition.standing(record_id).state != "current":
         return None
     payload = partition.payload(version.meta)
     if payload is None:
         return None
-    return _outline(version.meta, payload), [*words_of(payload.title or ""), *words_of(payload.content)]
+    texts = (payload.title or "", payload.content)
+    return _outline(version.meta, payload), [
+        word for read in (words_of, signs_of) for text in texts for word in read(text)
+    ]

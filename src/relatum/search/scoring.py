@@ -13,7 +13,7 @@ from relatum.core.decide.saves import NOTHING_DETECTED, Detected, Hit
 from relatum.core.ids import uuid_text
 from relatum.core.outlines import OUTLINES_MAX, Surroundings
 from relatum.search.tables import Posting, Tables
-from relatum.search.words import distinct
+from relatum.search.words import asked_of, distinct
 from relatum.store.partition import PartitionReader
 
 SATURATION: Final = 1.2
@@ -53,7 +53,7 @@ def searched(tables: Tables, number: int | None, text: str) -> list[Found]:
     """The records that have words of a text, the best first."""
     if number is None:
         return []
-    scores = _scores(tables, number, _first_words(text), SEARCH_POSTINGS_MAX)
+    scores = _scores(tables, number, _first_asked(text), SEARCH_POSTINGS_MAX)
     found = [Found(uuid_text(record_id), score) for record_id, score in scores.items()]
     return sorted(found, key=lambda one: (-one.score, one.record_id))
 
@@ -63,15 +63,15 @@ def surroundings(tables: Tables, number: int | None, text: str) -> Surroundings:
     counts: dict[bytes, int] = {}
     if number is None:
         return Surroundings([], counts, True)
-    for _, postings in _rarest(tables, number, _first_words(text), SEARCH_POSTINGS_MAX):
+    for _, postings in _rarest(tables, number, _first_asked(text), SEARCH_POSTINGS_MAX):
         for record_id, _, _ in postings:
             counts[record_id] = counts.get(record_id, 0) + 1
     outlines = tables.outlines(number, OUTLINES_MAX + 1)
     return Surroundings(outlines[:OUTLINES_MAX], counts, len(outlines) <= OUTLINES_MAX)
 
 
-def _first_words(text: str) -> list[str]:
-    return list(distinct(text))[:SEARCH_WORDS_MAX]
+def _first_asked(text: str) -> list[str]:
+    return list(dict.fromkeys(asked_of(text)))[:SEARCH_WORDS_MAX]
 
 
 def _scores(tables: Tables, number: int, words: Sequence[str], postings_max: int) -> dict[bytes, float]:
@@ -81,7 +81,7 @@ def _scores(tables: Tables, number: int, words: Sequence[str], postings_max: int
     scores: dict[bytes, float] = {}
     for having, postings in _rarest(tables, number, words, postings_max):
         weight = (SATURATION + 1) * math.log(1 + (records - having + 0.5) / (having + 0.5))
-        longer = SATURATION * LENGTH_WEIGHT * records / words_in_all
+        longer = SATURATION * LENGTH_WEIGHT * records / max(1, words_in_all)  # of emoji alone there are no words
         for record_id, times, length in postings:
             score = weight * times / (times + shortest + longer * length)
             scores[record_id] = scores.get(record_id, 0.0) + score

@@ -2,7 +2,8 @@
 
 The postings are those of an FTS5 table whose text is a record's words, each with the number of its partition before
 it: so words of different partitions are different, and no statistics are shared. How many records have a word is
-counted apart, since FTS5 would have to read the whole list to say so.
+counted apart, since FTS5 would have to read the whole list to say so. Signs lie among the words; the length of a record
+counts words alone.
 
 Not thread-safe; whoever uses it holds a lock.
 """
@@ -16,8 +17,9 @@ from typing import NamedTuple
 
 from relatum.core.outlines import Outline
 from relatum.sealed import SealedDatabase
+from relatum.search.words import SIGN
 
-VERSION = 3
+VERSION = 4
 
 _SCHEMA = f"""
 CREATE TABLE partition (
@@ -144,22 +146,19 @@ class Tables:
     # Records
 
     def put_record(self, number: int, outline: Outline, words: Sequence[str]) -> None:
-        """Indexes a record of a partition, in the place of what was known of it."""
+        """Indexes a record of a partition by its words and signs, in the place of what was known of it."""
         self.remove_record(number, outline.record_id)
         execute = self._database.execute
         record_id, *others = outline
-        made = execute(
-            "INSERT INTO record VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", (number, record_id, len(words), *others)
-        )
+        length = sum(not word.startswith(SIGN) for word in words)
+        made = execute("INSERT INTO record VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", (number, record_id, length, *others))
         text = " ".join(f"{number:x}z{word}" for word in words)
         execute("INSERT INTO postings (rowid, words) VALUES (?, ?)", (made.lastrowid, text))
         self._database.executemany(
             "INSERT INTO word VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET records = records + 1",
             [(number, word) for word in sorted(set(words))],
         )
-        execute(
-            "UPDATE partition SET records = records + 1, length = length + ? WHERE number = ?", (len(words), number)
-        )
+        execute("UPDATE partition SET records = records + 1, length = length + ? WHERE number = ?", (length, number))
 
     def remove_record(self, number: int, record_id: bytes) -> None:
         """Forgets a record, if it is known."""
@@ -190,11 +189,12 @@ class Tables:
         return list(map(Outline._make, found.fetchall()))
 
     def words_of(self, number: int, record_id: bytes) -> set[str]:
-        """The distinct words of a record."""
+        """The distinct words of a record, and no signs."""
         row = self._database.execute(
             "SELECT number FROM record WHERE partition = ? AND id = ?", (number, record_id)
         ).fetchone()
-        return set() if row is None else self._words(number, row[0])
+        words = set[str]() if row is None else self._words(number, row[0])
+        return {word for word in words if not word.startswith(SIGN)}
 
     def _words(self, number: int, record_number: int) -> set[str]:
         [(text,)] = self._database.execute("SELECT words FROM postings WHERE rowid = ?", (record_number,)).fetchall()

@@ -2,6 +2,10 @@
 
 Always holds: a word has letters and digits alone, is decomposed, stripped of marks and case-folded, and at most
 `WORD_CHARACTERS_MAX` long. Runs of Han, kana and Hangul have no blanks between words; they are cut into bigrams.
+
+What a reader may look for and is no word has *signs*: single characters of unspaced scripts, pairs of them where runs
+are whole words (Thai and its neighbours), symbols such as emoji. They find, and count for nothing else: detection knows
+words alone. A sign begins with `SIGN`, which is in no word.
 """
 
 from __future__ import annotations
@@ -13,6 +17,8 @@ from unicodedata import category, normalize
 
 WORD_CHARACTERS_MAX: Final = 64
 
+SIGN: Final = "\u00b7"
+
 _RUN: Final = re.compile(r"[^\W_]+")
 _UNSPACED: Final = re.compile(
     "["
@@ -20,6 +26,13 @@ _UNSPACED: Final = re.compile(
     "\U0001b000-\U0001b16f\U00020000-\U0003ffff"
     "]+"
 )
+
+_WHOLE: Final = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\ua9e0-\ua9ff\uaa60-\uaadf]+"
+)
+"""Scripts that know no blanks either, and whose runs are words all the same: Thai, Lao, Burmese, Khmer, Tai."""
+
+_FLAG: Final = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
 
 
 def words_of(text: str) -> Iterator[str]:
@@ -31,6 +44,46 @@ def words_of(text: str) -> Iterator[str]:
 def distinct(text: str) -> dict[str, None]:
     """The distinct words of a text in the order of their first appearance."""
     return dict.fromkeys(words_of(text))
+
+
+def signs_of(text: str) -> Iterator[str]:
+    """The signs of a text, by which it is found and not compared."""
+    if text.isascii():
+        return
+    folded = _folded(text)
+    for run in _RUN.finditer(folded):
+        for unspaced in _UNSPACED.finditer(run[0]):
+            yield from (SIGN + character for character in unspaced[0])
+        for whole in _WHOLE.finditer(run[0]):
+            yield from (SIGN + character for character in whole[0])
+            yield from (SIGN + pair for pair in _bigrams(whole[0]) if len(pair) > 1)
+    yield from _symbols(folded)
+
+
+def asked_of(text: str) -> Iterator[str]:
+    """What a reader looks for who gives a text: its words, and signs where it has no word that would find the same.
+
+    A single character of an unspaced script is looked for wherever it stands; a longer run by its pairs.
+    """
+    folded = _folded(text)
+    for run in _RUN.finditer(folded):
+        for word in _split(run[0]):
+            if len(word) == 1 and _UNSPACED.match(word):
+                yield SIGN + word
+            else:
+                yield from map(SIGN.__add__, _bigrams(word)) if _WHOLE.fullmatch(word) else (word,)
+    yield from _symbols(folded)
+
+
+def _symbols(folded: str) -> Iterator[str]:
+    """Symbols as signs, each by itself; the two halves of a flag together."""
+    if folded.isascii():
+        return
+    for flag in _FLAG.finditer(folded):
+        yield SIGN + flag[0]
+    for character in _FLAG.sub("", folded):
+        if not character.isascii() and category(character) in ("So", "Sm", "Sc"):
+            yield SIGN + character
 
 
 def _folded(text: str) -> str:

@@ -18,7 +18,6 @@ from relatum.reads import judgments, needs_review, search, topics
 from relatum.reads.annotations import AnnotatedRecord
 from relatum.reads.needs_review import Coverage, RecordToReview
 from relatum.reads.topics import NearbyTopic, TopicOccupant
-from relatum.search.words import words_of
 from relatum.viewing import RequestView
 
 
@@ -123,9 +122,7 @@ def suggest(call: Call[TopicSuggestion], view: RequestView) -> TopicSuggestionAn
     """A topic key for a record that has none."""
     body, partition = call.body, reader_of(call, view)
     hits = view.resembling(partition, body.content).hits
-    found = topics.suggest(
-        partition, view.now_millis, body.title, body.content, words_of, [hit.record_id for hit in hits]
-    )
+    found = topics.suggest(partition, view.now_millis, body.title, body.content, [hit.record_id for hit in hits])
     if isinstance(found, Refusal):
         return found
     return TopicSuggestionAnswer(
