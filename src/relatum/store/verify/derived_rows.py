@@ -3,7 +3,7 @@
 What lives here: `Implied`, which is given events of a partition in order, from any of them on, and enters what each
 must have left into the audits. It uses the pure core and the makers of keys and rows, and not `store.projection`, which
 wrote the rows: a fault there would agree with itself. What must not: a look at the rows that are about to be implied;
-and whatever depends on more than revisions, which is left to `remembered.py`.
+and whatever depends on more than revisions, which is left to `unversioned_rows.py`.
 
 A new family of events gets its branch here; the type checker says so. StorageInconsistency is raised where an event
 does not lead to what its own receipt says.
