@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple, Self, get_args
 
-from relatum.core.candidates import Status
+from relatum.core.answers.judgments import Status
 from relatum.core.ids import Ref, uuid_text
 from relatum.core.streams import RECORDS, RELATIONS, Stream
 from relatum.ledger.reads import company
@@ -194,6 +194,7 @@ JUDGED_OPENINGS: Final[dict[Table, Opening]] = {
     Table.SUSPICION: lambda reader, rest: reader.suspicion(_id(rest), _id(rest, 16)),
     Table.PROMOTED: lambda reader, rest: reader.promoted_on(rest.decode()),
     Table.FACT: lambda reader, _: list(reader.all_facts()),
+    Table.SOURCE: lambda reader, _: list(reader.of_source("book")),
 }
 """Of what judgments, links, promotions and facts leave."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from relatum.core.candidates import Candidate, Orphaned, Status, Words
+from relatum.core.answers.judgments import Status
+from relatum.core.candidates import Candidate, Orphaned, Words
 from relatum.core.events import JudgmentEvent
 from relatum.core.ids import uuid_text
 from relatum.core.links import StoredLink
@@ -200,6 +201,20 @@ class JudgmentReader(PartitionRows):
         prefix = self.keys.table(Table.FACT)
         for key, body in self._under(prefix):
             yield key[len(prefix) : -16], uuid_text(key[-16:]), body
+
+    # Sources
+
+    def of_source(self, source: str, after: str | None = None, *, reverse: bool = False) -> Iterator[str]:
+        """The records that come from a source, in the order of creation, strictly after (or before) `after`."""
+        self.require_counted()
+        prefix = self.keys.sources(source)
+        start, stop = prefix, beyond(prefix)
+        if after is not None:
+            own = self.keys.source(source, after)
+            start, stop = (prefix, own) if reverse else (own + b"\0", stop)
+        for key, row in self.reader.scan(start, stop, reverse=reverse):
+            rows.unseal(key, row)
+            yield uuid_text(key[-16:])
 
     # Promotions
 

@@ -2,52 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final
 
-from relatum.core.ids import Scope
+from msgspec.structs import replace
+
+from relatum.core.answers.access import Capability
+from relatum.core.answers.relations import (
+    RelationInspectAnswer,
+    RelationQueryAnswer,
+    RelationReadAnswer,
+    RelationRevisionAnswer,
+)
 from relatum.core.queries import RelationQuery, RelationRead, RelationRevisionRead
-from relatum.core.relations import Relation
-from relatum.core.wire import Closed
 from relatum.errors import Refusal
-from relatum.http.routes import Route, needing, reading, scanning
+from relatum.http.routes import Needs, Route, needing, reading, scanning
 from relatum.http.server_state import Call, reader_of
 from relatum.ledger.reads import relation_query, relations
-from relatum.ledger.reads.relation_query import RelationPage
-from relatum.ledger.reads.relations import RelationHistory, RelationInspection
 from relatum.ledger.view import RequestView
 from relatum.limits import CONTRACT_VERSION
-
-
-class RelationReadAnswer(Closed, frozen=True, kw_only=True):
-    """An eligible relation."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    relation: Relation
-
-
-class RelationInspectAnswer(Closed, frozen=True, kw_only=True):
-    """A retained relation and the verdict on it."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    inspection: RelationInspection
-
-
-class RelationRevisionAnswer(Closed, frozen=True, kw_only=True):
-    """A relation as it was at one revision, with the receipt of that revision."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    history: RelationHistory
-
-
-class RelationQueryAnswer(Closed, frozen=True, kw_only=True):
-    """A page of retained relations, each with the verdict on it."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    page: RelationPage
 
 
 def read(call: Call[RelationRead], view: RequestView) -> RelationReadAnswer | Refusal:
@@ -75,12 +47,24 @@ def revision(call: Call[RelationRevisionRead], view: RequestView) -> RelationRev
 
 
 def query(call: Call[RelationQuery], view: RequestView) -> RelationQueryAnswer | Refusal:
-    """A page of retained relations that a filter wants."""
-    found = relation_query.query(reader_of(call, view), view.now_millis, view.store_key, call.body.filter)
+    """A page of retained relations that a filter wants; of the caller's own where they may not review."""
+    wanted, credential = call.body.filter, call.credential
+    if not credential.holds("memory_review"):
+        wanted = replace(wanted, reporter=credential.spec.subject_id)
+    found = relation_query.query(reader_of(call, view), view.now_millis, view.store_key, wanted)
     if isinstance(found, Refusal):
         return found
     return RelationQueryAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, page=found)
 
+
+def _needed(body: RelationQuery, subject_id: str) -> tuple[Capability, ...]:
+    own = body.filter.reporter in (None, subject_id)
+    return ("memory_read",) if own else ("memory_read", "memory_review")
+
+
+QUERYING: Final = Needs(
+    words="memory_read; without memory_review it shows what the caller's own subject reported", of=_needed
+)
 
 ROUTES: Final = (
     Route(
@@ -120,7 +104,7 @@ ROUTES: Final = (
         path="/api/v1/memory/relations/query",
         tag="relations",
         summary="Search retained relations, page by page",
-        access=needing("memory_read", "memory_review"),
+        access=QUERYING,
         takes=RelationQuery,
         answers=RelationQueryAnswer,
         handle=scanning(query),
