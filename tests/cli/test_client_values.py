@@ -192,9 +192,11 @@ def _current(config: Path) -> list[str]:
 
 def test_what_somebody_wrote_into_the_file_stays(tmp_path: Path) -> None:
     config = tmp_path / "client.toml"
-    config.write_text('# mine\n[profiles.a]\nurl = "http://a:1" # here\n\n# of b\n[profiles."b c"]\nurl = "http://b:1"\n')
+    config.write_text(
+        '# mine\n[profiles.a]\nurl = "http://a:1" # here\n\n# of b\n[profiles."b c"]\nurl = "http://b:1"\n'
+    )
     file = ProfileFile(config)
-    file.put("d\n\"é", {"url": "http://d:1"})
+    file.put('d\n"é', {"url": "http://d:1"})
     file.put("b c", {"url": "http://b:2"})
     file.remove("a")
     file.write()

@@ -172,8 +172,7 @@ def read_bytes(name: str) -> bytes:
 
 def standard_input() -> IO[bytes]:
     """Standard input as bytes."""
-    stream: IO[bytes] = click.get_binary_stream("stdin")
-    return stream
+    return sys.stdin.buffer
 
 
 def interactive() -> bool:

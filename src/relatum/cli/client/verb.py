@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import update_wrapper
 from pathlib import Path
 from typing import Any, Final
@@ -190,5 +191,6 @@ def _ended(error: Exception) -> Ended | None:
 def _forget_standard_output() -> None:
     """Lets what is still buffered go nowhere, or the interpreter would complain of the closed pipe at its end."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    with suppress(OSError, ValueError):  # what has no descriptor is no pipe either
+        os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
