@@ -180,7 +180,7 @@ def test_no_verb_is_forgotten() -> None:
                 yield (*path, name)
 
     shown = {tuple(case.split()) for case in (*READS, *WRITES, *(after for _, after in AFTERWARDS))}
-    assert {words for words in verbs(main)} - ELSEWHERE == {
+    assert set(verbs(main)) - ELSEWHERE == {
         words for words in verbs(main) if any(case[: len(words)] == words for case in shown)
     } - ELSEWHERE
 
@@ -248,7 +248,8 @@ def test_of_several_targets_the_refused_are_told_and_the_rest_is_done(world: Wor
     done = scene.caller.run("record", "archive", f"{scene.names['a']}@1", f"{scene.names['b']}@7")
     assert 1 == done.exit_code
     assert [scene.names["a"]] == [json.loads(line)["record_id"] for line in done.stdout.splitlines()]
-    assert "409 revision_conflict" in done.stderr and scene.names["b"] in done.stderr
+    assert "409 revision_conflict" in done.stderr
+    assert scene.names["b"] in done.stderr
 
 
 def test_a_list_ends_where_it_is_told_to(world: World) -> None:
