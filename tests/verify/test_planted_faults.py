@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from relatum.core.ids import Ref
-from relatum.store.keys import Table
+from relatum.store.keys import Table, Use
 from relatum.store.memory import MemoryStore
 from relatum.store.partition import Direction
 from relatum.store.projection.staging import Staging
@@ -44,9 +44,11 @@ def test_every_planted_fault_is_found_in_small_steps_as_well(past: Past, fault: 
 class _Forgetful(Staging):
     """The projection with a line too few."""
 
-    def index(self, direction: Direction, end: Ref, relation_id: str, body: bytes, *, present: bool) -> None:
+    def index(
+        self, direction: Direction, content: Ref, relation_id: str, body: bytes, *, present: bool, use: Use | None
+    ) -> None:
         if direction is not Table.INCOMING:
-            super().index(direction, end, relation_id, body, present=present)
+            super().index(direction, content, relation_id, body, present=present, use=use)
 
 
 def test_a_projection_that_forgets_an_index_is_found_although_it_derives_the_same_again(

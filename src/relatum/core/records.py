@@ -61,7 +61,7 @@ class RecordInput(Sparse, frozen=True, kw_only=True):
 
 
 class Derivation(Closed, frozen=True, kw_only=True):
-    """The records that a derived record was made from, at exact revisions, in the order given."""
+    """The records that a derived record was made from, each with a pin on the content read, in the order given."""
 
     sources: tuple[Ref, ...]
     method: str
@@ -140,6 +140,23 @@ class RecordMeta(Sparse, frozen=True, kw_only=True):
         """The current disposition; None where nobody has reviewed this revision."""
         return self.review.disposition if self.review else None
 
+    @property
+    def content_revision(self) -> int:
+        """The revision that brought the present content; of a deleted record the one that erased it.
+
+        Every revision after it was brought by a review.
+        """
+        return self.payload_revision if self.state == "active" else self.revision
+
+    @property
+    def content(self) -> Ref:
+        """The record at the revision under which everything lies that pins its present content."""
+        return Ref(record_id=self.record_id, revision=self.content_revision)
+
+    def holds(self, pinned_revision: int) -> bool:
+        """Whether a pin on a revision of this record holds: only reviews came since (records.md, pins)."""
+        return self.content_revision <= pinned_revision <= self.revision
+
 
 class Review(Closed, frozen=True, kw_only=True):
     """A review as answered."""
@@ -176,11 +193,15 @@ class RecordInputView(Closed, frozen=True, kw_only=True):
 
 
 class Record(Closed, frozen=True, kw_only=True):
-    """A record as answered. `input` and `review` are null once the record is deleted."""
+    """A record as answered. `input` and `review` are null once the record is deleted.
+
+    `content_revision` is the revision that brought the present content: pins from there on hold.
+    """
 
     schema_version: Literal[1]
     record_id: Uuid
     revision: int
+    content_revision: int
     created_at_millis: Millis
     modified_at_millis: Millis
     author: Author

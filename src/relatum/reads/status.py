@@ -128,7 +128,7 @@ class Statuses:
             standing=self._standings.of(record_id),
             reasons=tuple(reasons[:REASONS_MAX]),
             missing_sources=found.missing,
-            contested_count=self._contested(Ref(record_id=record_id, revision=version.meta.revision)),
+            contested_count=self._contested(version.meta.content),
         )
 
     def is_stale(self, record_id: str) -> bool:
@@ -198,21 +198,21 @@ class Statuses:
             self._facts[fact] = _Said(by, frozenset(by.values()), complete)
         return self._facts[fact]
 
-    def _contested(self, end: Ref) -> int:
-        """Distinct partners of authored, eligible `contradicts` relations at the current revision."""
+    def _contested(self, content: Ref) -> int:
+        """Distinct partners of authored, eligible `contradicts` relations at the current content."""
         partners: set[str] = set()
         try:
             for direction in _DIRECTIONS:
-                if not self._read_index(direction, end, partners):
+                if not self._read_index(direction, content, partners):
                     self._complete = False
                     break
         except DependencyBudgetExhausted:
             self._complete = False
         return len(partners)
 
-    def _read_index(self, direction: Direction, end: Ref, partners: set[str]) -> bool:
+    def _read_index(self, direction: Direction, content: Ref, partners: set[str]) -> bool:
         """Adds the partners that one index tells of; whether it could be read to its end."""
-        for neighbour in index.neighbours(self._partition, direction, end):
+        for neighbour in index.neighbours(self._partition, direction, content):
             if self._index_entries == INDEX_ENTRIES_MAX:
                 return False
             self._index_entries += 1
