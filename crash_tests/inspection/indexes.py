@@ -92,9 +92,9 @@ def _headers(
 ) -> Bodies:
     """One for each content of each record, with the number and the sum of the entries and of the dependents there."""
     counted = (
+        _totals(dependents, digests.dependent_digest),
         _totals(outgoing, digests.adjacency_digest),
         _totals(incoming, digests.adjacency_digest),
-        _totals(dependents, digests.dependent_digest),
     )
     headers = Bodies()
     for content in contents.all():

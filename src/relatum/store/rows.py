@@ -229,17 +229,17 @@ def unpack_version(body: bytes) -> Version:
 
 
 class Completeness(Struct, frozen=True, gc=False):
-    """Completeness headers of a content: number and sum of its entries, outgoing and incoming, and of its uses.
+    """Completeness headers of a content: number and sum of its uses, and of its entries, outgoing and incoming.
 
     The uses are what depends on it, retired relations and derived records too, so they only grow.
     """
 
+    uses_count: int = 0
+    uses_sum: int = 0
     outgoing_count: int = 0
     outgoing_sum: int = 0
     incoming_count: int = 0
     incoming_sum: int = 0
-    uses_count: int = 0
-    uses_sum: int = 0
 
     def of(self, *, outgoing: bool) -> tuple[int, int]:
         """Number and sum of the outgoing entries, or of the incoming ones."""
@@ -259,29 +259,29 @@ class Completeness(Struct, frozen=True, gc=False):
         total = (total + step * digests.adjacency_digest(entry)) % digests.ACCUMULATOR_MODULUS
         uses = self.uses_count, self.uses_sum
         if outgoing:
-            return Completeness(count, total, self.incoming_count, self.incoming_sum, *uses)
-        return Completeness(self.outgoing_count, self.outgoing_sum, count, total, *uses)
+            return Completeness(*uses, count, total, self.incoming_count, self.incoming_sum)
+        return Completeness(*uses, self.outgoing_count, self.outgoing_sum, count, total)
 
     def using(self, key: bytes) -> Completeness:
         """The headers after a dependent has come, given by its key."""
         return Completeness(
+            self.uses_count + 1,
+            (self.uses_sum + digests.dependent_digest(key)) % digests.ACCUMULATOR_MODULUS,
             self.outgoing_count,
             self.outgoing_sum,
             self.incoming_count,
             self.incoming_sum,
-            self.uses_count + 1,
-            (self.uses_sum + digests.dependent_digest(key)) % digests.ACCUMULATOR_MODULUS,
         )
 
     def pack(self) -> bytes:
         """The body."""
         return _HEADER.pack(
+            self.uses_count,
+            self.uses_sum.to_bytes(32, "big"),
             self.outgoing_count,
             self.outgoing_sum.to_bytes(32, "big"),
             self.incoming_count,
             self.incoming_sum.to_bytes(32, "big"),
-            self.uses_count,
-            self.uses_sum.to_bytes(32, "big"),
         )
 
 

@@ -96,9 +96,9 @@ RECORD_TABLES: Final = (
     Table.RECORD_REVISION,
     Table.PAYLOAD,
     Table.HEADER,
+    Table.DEPENDENT,
     Table.OUTGOING,
     Table.INCOMING,
-    Table.DEPENDENT,
 )
 GROUPS: Final = (
     Group(RECORD_TABLES, UUID_BYTES, check_record),
