@@ -16,13 +16,14 @@ from relatum.core.events import (
     CheckpointEvent,
     CredentialEvent,
     Event,
+    FoundEvent,
     JudgmentEvent,
     LinkEvent,
     RecordEvent,
     RelationEvent,
 )
-from relatum.core.parts import receipt_family
-from relatum.judging import SYSTEM
+from relatum.core.relation_events import receipt_family
+from relatum.ledger.judgments import SYSTEM
 from relatum.store import rows
 from relatum.store.keys import Table
 
@@ -87,7 +88,7 @@ def answer_of(event: Event) -> Answer | None:
     match event:
         case RecordEvent(receipt=receipt):
             return Answer("record", subject_id, receipt.idempotency_key, receipt.command_digest, receipt)
-        case RelationEvent(receipt=receipt):
+        case RelationEvent(receipt=receipt) | FoundEvent(receipt=receipt):
             return Answer("relation", subject_id, receipt.idempotency_key, receipt.command_digest, receipt)
         case CheckpointEvent(receipt=saved, command_digest=digest):
             return Answer("checkpoint", subject_id, saved.idempotency_key, digest, saved)

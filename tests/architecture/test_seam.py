@@ -17,9 +17,9 @@ import msgspec
 import pytest
 
 from relatum.errors import Failure
-from relatum.judging import Judging
 from relatum.ledger import Ledger
-from relatum.mining import Mining
+from relatum.ledger.judgments import Judging
+from relatum.ledger.mined_edges import Mining
 from tests.architecture.project import PACKAGE, ROOT
 
 HTTP = PACKAGE / "http"
@@ -65,7 +65,7 @@ PROCESS: Final = {
 }
 """Of whoever owns the ledger; no request of a client leads there."""
 
-OWNERS: Final = ("openapi", "operator.py", "server.py", "services.py", "sweeper.py")
+OWNERS: Final = ("openapi", "operator.py", "server.py", "server_state.py", "sweeper.py")
 """Where the process is at work, below `http`: start and end, the timer, the operator; the program of the examples."""
 
 PARTS: Final = frozenset({"judgments", "mining"})
@@ -85,15 +85,17 @@ HANDED_ON: Final = frozenset(
 """Where a ledger goes on to somebody in the package who calls it so, too."""
 
 MODULES: Final = {
-    "relatum.derived.repair": "a function over a view: which mined edges dangle",
-    "relatum.search.words": "a function: the words of a text",
+    "relatum.ledger.derived.repair": "a function over a view: which mined edges dangle",
+    "relatum.store.backup.archive": "an operator's backup, as one stream",
+    "relatum.store.backup.operator_paths": "where an operator asks for it",
+    "relatum.store.verify.scrub": "the scrub, which goes on beside all requests",
     "relatum.store.partition": "the type of what reads are given: a partition of a view",
-    "relatum.store.recounts": "the sign that a read has to count rows first, and belongs in a thread",
-    "relatum.writer.submission": "the type of a command that is ready to be submitted",
+    "relatum.store.counts": "the sign that a read has to count rows first, and belongs in a thread",
+    "relatum.ledger.writer.submission": "the type of a command that is ready to be submitted",
 }
 """What is imported from the store, the writer and what is derived beside the store, and what for."""
 
-ROOMS: Final = ("relatum.derived", "relatum.search", "relatum.store", "relatum.writer")
+ROOMS: Final = ("relatum.ledger.derived", "relatum.ledger.search", "relatum.store", "relatum.ledger.writer")
 NAMES: Final = frozenset({"ledger", "_ledger"})
 KEPT: Final = "ledger = ledger"
 
@@ -147,7 +149,7 @@ def modules(source: str) -> Iterator[str]:
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
-            of_room = node.module in {"relatum", *ROOMS}
+            of_room = node.module in {"relatum", "relatum.ledger", *ROOMS}
             names = [f"{node.module}.{alias.name}" for alias in node.names] if of_room else [node.module]
         yield from (name for name in names if name.startswith(ROOMS))
 
@@ -306,10 +308,10 @@ def test_a_request_that_uses_a_door_of_the_process_is_noticed(planted: Path) -> 
 @pytest.mark.parametrize(
     ("statement", "module"),
     [
-        ("from relatum.store.upkeep import Image", "relatum.store.upkeep"),
+        ("from relatum.store.file_maintenance import Image", "relatum.store.file_maintenance"),
         ("from relatum.store import rocks", "relatum.store.rocks"),
-        ("from relatum import writer", "relatum.writer"),
-        ("import relatum.writer.committer as writing", "relatum.writer.committer"),
+        ("from relatum.ledger import writer", "relatum.ledger.writer"),
+        ("import relatum.ledger.writer.committer as writing", "relatum.ledger.writer.committer"),
         ("def late() -> None:\n    from relatum.store.view import LedgerView", "relatum.store.view"),
     ],
 )

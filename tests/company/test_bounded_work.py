@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from relatum.core.answers.company import ConsumerPage
 from relatum.core.company import ConsumersQuery
 from relatum.core.cursors import Advance, CheckpointCommand
 from relatum.core.ids import Partition, Scope, memory_partition
 from relatum.core.streams import RECORDS
 from relatum.errors import Refusal
 from relatum.ledger import Ledger
-from relatum.reads import consumers
-from relatum.reads.consumers import ConsumerPage
+from relatum.ledger.reads import consumers
 from relatum.store.journal import Journal
 from tests.support.builders import ADA
 from tests.support.desk import Desk

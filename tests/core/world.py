@@ -12,9 +12,9 @@ from relatum.core.events import Stamp
 from relatum.core.ids import Author, Partition
 from relatum.core.receipts import Receipt
 from relatum.errors import Refusal
-from relatum.store.bodies import Bodies
 from relatum.store.memory import MemoryStore
 from relatum.store.projection import Staging, project
+from relatum.store.staged_rows import Bodies
 from tests.support.builders import ADA, PARTITION, START_MILLIS
 from tests.support.steps import Operation, Steps
 
@@ -36,7 +36,7 @@ class World(Steps):
 
     def decide(
         self, operation: Operation, key: str | None = None
-    ) -> RecordDecision | relations.RelationDecision | Refusal:
+    ) -> RecordDecision | relations.RelationDecision | relations.FoundDecision | Refusal:
         """What the decision function of the operation's family says."""
         key = f"key-{next(_NUMBERS)}" if key is None else key
         if isinstance(operation, RecordOperation):

@@ -56,6 +56,7 @@ class Stage:
         self.left: list[str] = []
         """Whose client had gone, or whose body never came to an end."""
         self.headers: list[tuple[bytes, bytes]] = []
+        self.bodies: dict[str, bytes] = {}
         self.long_bytes = 0
         self._let: dict[str, asyncio.Event] = {}
 
@@ -69,8 +70,10 @@ class Stage:
         path: str = scope["path"]
         self.begun.append(path)
         if path != "/at-once":
+            self.bodies[path] = b""
             while (message := await receive()).get("more_body", False):
-                pass
+                self.bodies[path] += message["body"]
+            self.bodies[path] += message.get("body", b"")
             if message["type"] == "http.disconnect":
                 self.left.append(path)
                 return

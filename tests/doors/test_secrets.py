@@ -16,8 +16,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from relatum.backup.paths import IMAGE_PATH
 from relatum.core import digests
+from relatum.store.backup.operator_paths import IMAGE_PATH
 from tests.backup.scene import files_of
 from tests.cli.program import environment, run
 from tests.doors.child import AT_DECODING
@@ -166,8 +166,8 @@ def _no_requests(server: Server, worker: str) -> None:
     for data in (
         f"{MARK}\r\n\r\n",
         f"GET /{MARK} HTTP/9.9\r\n{MARK}: {MARK}\r\n\r\n",
-        f"POST /health HTTP/1.1\r\nAuthorization: Bearer {worker}\r\nTransfer-Encoding: chunked\r\n\r\n{MARK}\r\n",
-        f"GET / HTTP/1.1\r\nUpgrade: {MARK}\r\nConnection: Upgrade\r\n{MARK}: {'x' * 100_000}\r\n\r\n",
+        f"POST / HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {worker}\r\nTransfer-Encoding: chunked\r\n\r\n{MARK}\r\n",
+        f"GET / HTTP/1.1\r\nHost: a\r\nUpgrade: {MARK}\r\nConnection: Upgrade\r\n{MARK}: {'x' * 100_000}\r\n\r\n",
     ):
         with Wire(server.port) as wire:
             wire.send(data.encode())

@@ -9,16 +9,16 @@ from msgspec.structs import replace
 
 from relatum.core import digests
 from relatum.core.changes import JournalHead
-from relatum.core.cursors import Checkpoint, Cursor
+from relatum.core.cursors import Checkpoint
 from relatum.core.decide import checkpoints
 from relatum.core.events import Event, Stamp
-from relatum.core.streams import Stream
+from relatum.core.streams import Cursor, Stream
 from relatum.ledger import Ledger
 from relatum.store import rows
-from relatum.store.bodies import Bodies
 from relatum.store.journal import Entry
 from relatum.store.partition import PartitionReader
 from relatum.store.projection import Staging, project
+from relatum.store.staged_rows import Bodies
 from tests.feeds.following import advance
 from tests.support.desk import Desk
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -120,12 +120,19 @@ class Bounded(NamedTuple):
         return int(float(line.split()[1]))
 
 
+@pytest.fixture(scope="module")
+def bounds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Caller]]:
+    """The server, and its administrator."""
+    store = tmp_path_factory.mktemp("bounded") / "store"
+    secret = initialise(store)
+    with Server(store, "--streams-max", "2", "--stream-write-seconds", "1") as server, Api(server.url) as api:
+        yield server, Caller(api, secret)
+
+
 @pytest.fixture
-def bounded(tmp_path: Path) -> Iterator[Bounded]:
-    secret = initialise(tmp_path / "store")
-    options = ("--streams-max", "2", "--stream-write-seconds", "1")
-    with Server(tmp_path / "store", *options) as server, Api(server.url) as api:
-        yield Bounded(server, Feed(follower_of(Caller(api, secret))))
+def bounded(bounds: tuple[Server, Caller]) -> Bounded:
+    server, admin = bounds
+    return Bounded(server, Feed(follower_of(admin)))
 
 
 def test_one_stream_too_many_is_refused_until_another_ends(bounded: Bounded) -> None:
@@ -155,12 +162,28 @@ def test_a_slow_reader_is_cut_and_holds_nothing(bounded: Bounded) -> None:
     assert received.count(b"data: ") < BACKLOG_BATCHES * COMMAND_BATCH_MAX
 
 
-def test_a_stop_of_the_server_ends_streams_in_order(bounded: Bounded) -> None:
-    bounded.feed.caller.relate()
-    with bounded.feed.follow() as following:
-        following.next()
-        assert 0 == bounded.server.stop()
-        assert [] == following.rest()
+def test_a_client_of_http_1_0_is_sent_no_chunks(bounded: Bounded) -> None:
+    feed = bounded.feed
+    feed.caller.relate()
+    through = feed.page()["next_cursor"]
+    with socket.create_connection(("127.0.0.1", bounded.server.port), WAIT_SECONDS) as reader:
+        reader.sendall(_request(feed, "HTTP/1.0", query={"through": through}))
+        head, _, body = _everything(reader).partition(b"\r\n\r\n")
+    assert b"transfer-encoding" not in head
+    assert b"\r\nconnection: close" in head
+    assert body.startswith(b"id: ")
+    assert body.endswith(b"}\n\n")
+
+
+def test_a_stop_of_the_server_ends_streams_in_order(tmp_path: Path) -> None:
+    secret = initialise(tmp_path / "store")
+    with Server(tmp_path / "store") as server, Api(server.url) as api:
+        feed = Feed(follower_of(Caller(api, secret)))
+        feed.caller.relate()
+        with feed.follow() as following:
+            following.next()
+            assert 0 == server.stop()
+            assert [] == following.rest()
 
 
 def _socket_with_little_room(server: Server) -> socket.socket:
@@ -171,10 +194,10 @@ def _socket_with_little_room(server: Server) -> socket.socket:
     return reader
 
 
-def _request(feed: Feed) -> bytes:
-    body = json.dumps({"contract_version": 1, "scope": feed.caller.scope}).encode()
+def _request(feed: Feed, version: str = "HTTP/1.1", **members: Any) -> bytes:
+    body = json.dumps({"contract_version": 1, "scope": feed.caller.scope, **members}).encode()
     head = (
-        f"POST {RELATIONS}/changes/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {feed.caller.secret}\r\n"
+        f"POST {RELATIONS}/changes/stream {version}\r\nHost: a\r\nAuthorization: Bearer {feed.caller.secret}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     return head.encode() + body

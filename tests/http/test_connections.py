@@ -8,7 +8,19 @@ from pathlib import Path
 import pytest
 
 from relatum.http.protocol import HEAD_BYTES_MAX
-from tests.http.client import IDENTITY, NO_RECORD, RECEIPTS, RECORDS, Api, Caller, Json, fresh, issue, refusal
+from tests.http.client import (
+    CREDENTIALS,
+    IDENTITY,
+    NO_RECORD,
+    RECEIPTS,
+    RECORDS,
+    Api,
+    Caller,
+    Json,
+    fresh,
+    issue,
+    refusal,
+)
 from tests.http.serving import Server, initialise
 from tests.http.wire import Answer, Wire, head, post
 
@@ -71,7 +83,8 @@ def test_a_long_path_is_an_unknown_path(wire: Wire) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/%00", "/%ff", "/../health", "//health", "/health/", "/HEALTH", "/health%2f", "/?/health"]
+    "path",
+    ["/%00", "/%ff", "/../health", "//health", "/health/", "/HEALTH", "/health%2f", "/?/health", "/%2Fhealth"],
 )
 def test_odd_paths_lead_nowhere_and_harm_nothing(path: str, wire: Wire) -> None:
     wire.send(head("GET", path))
@@ -89,9 +102,29 @@ def test_what_is_no_http_is_told_so_and_closed(garbage: bytes, wire: Wire) -> No
     assert wire.is_closed()
 
 
-def test_a_websocket_upgrade_is_answered_as_plain_http(wire: Wire) -> None:
-    wire.send(head("GET", "/health", "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13"))
+def test_a_slash_within_a_segment_is_no_slash_between_two(wire: Wire, caller: Caller, admin: Caller) -> None:
+    own = caller.get(IDENTITY).json()["credential"]["id"]
+    for path in (f"{RECORDS}/query".replace("memory/", "memory%2F"), f"{CREDENTIALS}/{own}%2frevoke"):
+        wire.send(post(admin, path))
+        assert is_refusal(wire.answer(), 404, "not_found")
+    assert 200 == caller.get(IDENTITY).status_code
+
+
+def test_an_offer_of_another_protocol_changes_nothing(wire: Wire, caller: Caller) -> None:
+    request = post(caller, f"{RECORDS}/query", filter={})
+    offer = (
+        b"\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\n\r\n"
+    )
+    wire.send(request.replace(b"\r\n\r\n", offer, 1))  # what OpenJDK's client and `curl --http2` send
     assert 200 == wire.answer().status
+
+    inner = head("GET", IDENTITY, f"Authorization: Bearer {caller.secret}")
+    lines = [f"Authorization: Bearer {caller.secret}", "Content-Type: application/json", "Upgrade: h2c"]
+    wire.send(head("POST", f"{RECORDS}/commands", *lines, "Connection: Upgrade", f"Content-Length: {len(inner)}"))
+    wire.send(inner)
+    assert is_refusal(wire.answer(), 400, "invalid_request")
+    wire.send(head("GET", "/health"))
+    assert b"healthy" in wire.answer().body
 
 
 # Bodies

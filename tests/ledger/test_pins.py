@@ -6,14 +6,15 @@ from typing import NamedTuple
 
 import pytest
 
+from relatum.core.answers.records import Disposition
 from relatum.core.eligibility import Evaluator
 from relatum.core.graphs import EvidenceGraphQuery, TypedGraphQuery
 from relatum.core.ids import Ref
 from relatum.ledger import Ledger
-from relatum.reads import records
-from relatum.reads.graph_evidence import evidence_graph
-from relatum.reads.graph_typed import typed_graph
-from relatum.store import index
+from relatum.ledger.reads import records
+from relatum.ledger.reads.graph_evidence import evidence_graph
+from relatum.ledger.reads.graph_typed import typed_graph
+from relatum.store import adjacency
 from relatum.store.keys import Table, Use
 from tests.support import builders
 from tests.support.builders import PARTITION
@@ -21,6 +22,9 @@ from tests.support.desk import Desk
 from tests.support.stores import published_rows
 
 TABLES = (Table.OUTGOING, Table.INCOMING, Table.HEADER, Table.DEPENDENT)
+
+
+Outcome = tuple[str, str, str | None]
 
 
 class Scene(NamedTuple):
@@ -40,7 +44,7 @@ def scene(desk: Desk) -> Scene:
     return Scene(pinned, desk.derive(pinned), as_source, as_evidence)
 
 
-def reasons(ledger: Ledger, scene: Scene) -> tuple[str, str, str | None]:
+def reasons(ledger: Ledger, scene: Scene) -> Outcome:
     """Why each of the three counts or not."""
     with ledger.view() as view:
         reader, found = view.partition(PARTITION), []
@@ -66,13 +70,14 @@ def adjacent_rows(ledger: Ledger) -> dict[bytes, bytes]:
 
 def test_reviews_suspend_what_pins_a_record_and_give_it_back_and_move_no_row_of_it(desk: Desk, scene: Scene) -> None:
     before, at = adjacent_rows(desk.ledger), scene.pinned
-    for disposition, expected in (
+    reviews: tuple[tuple[Disposition, Outcome], ...] = (
         ("approved", HOLDS),
         ("rejected", SUSPENDED),
         ("unreviewed", HOLDS),
         ("rejected", SUSPENDED),
         ("approved", HOLDS),
-    ):
+    )
+    for disposition, expected in reviews:
         at = desk.review(at, disposition)
         assert expected == reasons(desk.ledger, scene)
     assert before == adjacent_rows(desk.ledger)
@@ -97,7 +102,7 @@ def test_every_revision_of_one_content_may_be_pinned_and_is_echoed_as_it_was_giv
     derived = desk.derive(Ref(record_id=first.record_id, revision=2))
     stale = Ref(record_id=first.record_id, revision=1), Ref(record_id=first.record_id, revision=5)
     for ref in stale:
-        assert 409 == desk.refuse(builders.assertion(ref, other)).status
+        assert 409 == desk.refuse(builders.assertion(ref, other))[0]
     with desk.ledger.view() as view:
         reader, now = view.partition(PARTITION), view.now_millis
         query = TypedGraphQuery(root_record_ids=(first.record_id,))
@@ -110,7 +115,7 @@ def test_every_revision_of_one_content_may_be_pinned_and_is_echoed_as_it_was_giv
         evidence = evidence_graph(reader, now, EvidenceGraphQuery(root_record_ids=(derived.record_id,)))
         assert [2] == [edge.target.revision for edge in evidence.edges]  # type: ignore[union-attr]
         content = Ref(record_id=first.record_id, revision=2)
-        uses = [dependent.use for dependent in index.dependents(reader, content)]
+        uses = [dependent.use for dependent in adjacency.dependents(reader, content)]
         assert [Use.DERIVED, Use.SOURCE, Use.SOURCE] == uses
         told = [records.revision(reader, first.record_id, number) for number in (1, 2, 3, 4)]
         assert [1, 2, 2, 2] == [one.record.content_revision for one in told]  # type: ignore[union-attr]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from relatum.core.answers.records import Record
+from relatum.core.answers.relations import Relation
 from relatum.core.ids import Ref
 from relatum.core.queries import RecordFilter, RelationFilter
-from relatum.core.records import Record
-from relatum.core.relations import Relation
 from relatum.errors import Refusal
-from relatum.reads import receipts, record_query, records, relation_query, relations
-from relatum.store import index
+from relatum.ledger.reads import receipts, record_query, records, relation_query, relations
+from relatum.store import adjacency
 from relatum.store.keys import Table, Use, beyond
 from relatum.store.partition import PartitionReader
 from relatum.store.view import LedgerView
@@ -142,8 +142,8 @@ class Comparison:
             for end in _contents(paper):
                 outgoing = sorted(link.id for link in links if link.indexed and self._content(link.given.source) == end)
                 incoming = sorted(link.id for link in links if link.indexed and self._content(link.given.target) == end)
-                assert outgoing == [entry.relation_id for entry in index.entries(self.reader, Table.OUTGOING, end)]
-                assert incoming == [entry.relation_id for entry in index.entries(self.reader, Table.INCOMING, end)]
+                assert outgoing == [entry.relation_id for entry in adjacency.entries(self.reader, Table.OUTGOING, end)]
+                assert incoming == [entry.relation_id for entry in adjacency.entries(self.reader, Table.INCOMING, end)]
         assert self._expected_uses() == self._found_uses()
         for paper in papers:
             topic = paper.now.given.topic_key
@@ -183,7 +183,7 @@ class Comparison:
         uses: Counter[tuple[Ref, Use]] = Counter()
         for paper in self.oracle.papers.values():
             for content in _contents(paper):
-                uses.update((content, use) for use, _ in index.dependents(self.reader, content))
+                uses.update((content, use) for use, _ in adjacency.dependents(self.reader, content))
         return uses
 
 

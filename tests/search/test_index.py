@@ -14,9 +14,9 @@ from relatum.core.ids import Ref
 from relatum.errors import SearchUnavailable
 from relatum.http.errors import told
 from relatum.ledger import Ledger
-from relatum.search import keeping, scoring
-from relatum.search.index import SearchIndex
-from relatum.search.tables import Tables
+from relatum.ledger.search import bm25, index_sync, tables
+from relatum.ledger.search.index import SearchIndex
+from relatum.ledger.search.tables import Tables
 from relatum.telemetry import Log
 from tests.support import builders
 from tests.support.builders import PRIVATE
@@ -61,6 +61,50 @@ def test_what_changes_in_the_ledger_changes_what_is_found(
     assert ids(first, second) == found(index, judging, "boat")
     desk.delete(second)
     assert ids(first) == found(index, judging, "boat")
+
+
+@pytest.mark.parametrize(
+    ("asked", "content"),
+    [
+        ("猫", "黒猫が寝ている"),
+        ("猫", "黒猫"),
+        ("る", "黒猫が寝ている"),
+        ("🐱", "my 🐱 sleeps"),
+        ("🐱", "🐱"),
+        ("ดี", "สวัสดีครับ"),
+    ],
+)
+def test_a_single_character_is_found_wherever_it_stands(
+    judging: JudgingDesk, index: SearchIndex, asked: str, content: str
+) -> None:
+    wanted = judging.save(content)
+    judging.save("黒い犬 🐶")
+    assert {wanted.record_id} == found(index, judging, asked)
+    Desk(judging.ledger).delete(wanted)
+    assert set() == found(index, judging, asked)
+
+
+def test_signs_count_for_nothing_when_records_are_compared(judging: JudgingDesk, index: SearchIndex) -> None:
+    judging.save("猫")
+    judging.save("🐱")
+    with judging.ledger.view() as view:
+        assert () == index.detect(view.partition(judging.partition), "犬と猫 🐱").hits
+
+
+def test_an_index_of_an_earlier_version_is_made_again(
+    judging: JudgingDesk, path: Path, log: Log, said: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = judging.save("黒猫")
+    with monkeypatch.context() as earlier:
+        earlier.setattr(tables, "_SCHEMA", tables._SCHEMA.replace(f"= {tables.VERSION};", f"= {tables.VERSION - 1};"))
+        earlier.setattr(index_sync, "signs_of", lambda _text: ())
+        index = SearchIndex(path, log)
+        assert {record.record_id} == found(index, judging, "黒猫")
+        index.close()
+    index = SearchIndex(path, log)
+    assert {record.record_id} == found(index, judging, "猫")
+    assert "an index of another version" in said.getvalue()
+    index.close()
 
 
 def test_a_deleted_record_leaves_no_row_behind(judging: JudgingDesk, index: SearchIndex, path: Path) -> None:
@@ -109,8 +153,8 @@ def test_nothing_of_what_was_removed_is_left_in_the_files_after_a_purge(
 def test_an_index_that_was_made_again_answers_the_same(
     judging: JudgingDesk, index: SearchIndex, log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeping, "CHUNK_ENTRIES", 7)
-    monkeypatch.setattr(scoring, "SEARCH_POSTINGS_MAX", 10)
+    monkeypatch.setattr(index_sync, "CHUNK_ENTRIES", 7)
+    monkeypatch.setattr(bm25, "SEARCH_POSTINGS_MAX", 10)
     monkeypatch.setattr("relatum.limits.DETECTION_POSTINGS_MAX", 10)
     desk = Desk(judging.ledger)
     words = ["ferry", "harbour", "nine", "ten", "never", "lantern", "leaves", "the", "at"]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from unicodedata import category
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relatum.search.words import WORD_CHARACTERS_MAX, distinct, words_of
+from relatum.ledger.search.tokenizer import SIGN, WORD_CHARACTERS_MAX, asked_of, distinct, signs_of, words_of
 from tests.corpora.mapping import FOLDER, PEPS
 
 SAMPLES = [
@@ -49,6 +50,41 @@ def test_samples_of_many_scripts(text: str, words: list[str]) -> None:
 def test_the_form_of_a_text_does_not_matter(form: str) -> None:
     for text, words in SAMPLES:
         assert words == list(words_of(unicodedata.normalize(form, text)))  # type: ignore[arg-type]  # one of the four
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("猫", ["·猫"]),
+        ("黒猫", ["黒猫"]),
+        ("一匹の猫", ["一匹", "匹の", "の猫"]),
+        ("第3章", ["·第", "3", "·章"]),
+        ("ガ", ["·カ"]),
+        ("한", ["·한"]),
+        ("🐱", ["·🐱"]),
+        ("👩🏽\u200d💻", ["·👩", "·💻"]),
+        ("❤️", ["·❤"]),
+        ("🇯🇵", ["·🇯🇵"]),
+        ("cats 🐱 for 5 €", ["cats", "for", "5", "·🐱", "·€"]),
+        ("สวัสดี", ["·สว", "·วส", "·สด"]),
+        ("cat", ["cat"]),
+        ("!", []),
+    ],
+)
+def test_what_a_text_is_looked_for_by(text: str, asked: list[str]) -> None:
+    assert asked == list(asked_of(text))
+
+
+@given(st.text(alphabet=st.sampled_from("猫黒がガ한국ก🐱🇯🇵€第aé1 !")))
+def test_whatever_stands_in_a_text_is_found_by_each_part_of_it(text: str) -> None:
+    known = {*words_of(text), *signs_of(text)}
+    for asked in asked_of(text):
+        assert asked in known
+    for character in text:
+        if category(character)[0] in "LS" and character not in "aé🇯🇵":
+            assert set(asked_of(character)) <= known
+            assert list(asked_of(character))
+    assert not any(word.startswith(SIGN) for word in words_of(text))
 
 
 def test_distinct_words_keep_the_order_of_their_first_appearance() -> None:

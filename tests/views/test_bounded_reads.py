@@ -7,14 +7,24 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from relatum.clock import ManualClock
+from relatum.core.answers.context import Context
+from relatum.core.answers.survey import Health
 from relatum.core.ids import Ref
 from relatum.core.links import Link
 from relatum.core.queries import RecordFilter
 from relatum.core.view_queries import StatusQuery, ValidateQuery
 from relatum.errors import Refusal
 from relatum.ledger import Ledger
-from relatum.reads import context as contexts
-from relatum.reads import context_ranking, health, overview, status, survey, ties, validate
+from relatum.ledger.reads import context as contexts
+from relatum.ledger.reads import (
+    context_edges,
+    context_ranking,
+    health,
+    overview,
+    partition_statistics,
+    status,
+    validate,
+)
 from relatum.store.kv import Reader
 from relatum.store.partition import PartitionReader
 from tests.support.builders import PARTITION, SCOPE, START_MILLIS
@@ -146,12 +156,13 @@ def test_reasons_are_at_most_a_hundred(desk: Desk, ledger: Ledger) -> None:
         found = validate.statuses(view.partition(PARTITION), view.now_millis, view.store_key, asked)
     assert not isinstance(found, Refusal)
     assert ("conflict", status.REASONS_MAX) == (found.statuses[0].status, len(found.statuses[0].reasons))
+    assert ("reasons",) == found.statuses[0].incomplete
 
 
 # Each bound is named where it is met. The bounds are made small; they are read when a view is asked for.
 
 
-def ask_health(ledger: Ledger) -> health.Health:
+def ask_health(ledger: Ledger) -> Health:
     with ledger.view() as view:
         return health.health(view.partition(PARTITION), view.now_millis)
 
@@ -170,12 +181,12 @@ def test_a_survey_names_the_bound_that_it_met(
     ledgers: list[Ledger], monkeypatch: pytest.MonkeyPatch, bound: str, stop: str
 ) -> None:
     assert ((), True) == ((whole := ask_health(ledgers[0]).coverage).stop_reasons, whole.complete)
-    monkeypatch.setattr(survey, bound, 2)
+    monkeypatch.setattr(partition_statistics, bound, 2)
     cut = ask_health(ledgers[0]).coverage
     assert ((stop,), False) == (cut.stop_reasons, cut.complete)
 
 
-@pytest.mark.parametrize(("module", "bound"), [(survey, "RECORDS_MAX"), (validate, "RECORDS_MAX")])
+@pytest.mark.parametrize(("module", "bound"), [(partition_statistics, "RECORDS_MAX"), (validate, "RECORDS_MAX")])
 def test_tombstones_count_against_a_bound(
     desk: Desk, ledger: Ledger, clock: ManualClock, monkeypatch: pytest.MonkeyPatch, module: object, bound: str
 ) -> None:
@@ -186,7 +197,7 @@ def test_tombstones_count_against_a_bound(
     monkeypatch.setattr(module, bound, 4)
     with ledger.view() as view:
         partition = view.partition(PARTITION)
-        if module is survey:
+        if module is partition_statistics:
             found = health.health(partition, view.now_millis)
             assert (0, ("record_limit",)) == (found.records, found.coverage.stop_reasons)
         else:
@@ -200,9 +211,9 @@ def test_tombstones_count_against_a_bound(
     [
         (context_ranking, "STANDINGS_MAX", "scan_limit"),
         (context_ranking, "PENDING_MAX", "scan_limit"),
-        (ties, "LINKS_MAX", "scan_limit"),
-        (ties, "ENTRIES_MAX", "scan_limit"),
-        (ties, "MATCHES_MAX", "match_limit"),
+        (context_edges, "LINKS_MAX", "scan_limit"),
+        (context_edges, "ENTRIES_MAX", "scan_limit"),
+        (context_edges, "MATCHES_MAX", "match_limit"),
     ],
 )
 def test_a_block_names_the_bound_that_it_met(
@@ -212,25 +223,49 @@ def test_a_block_names_the_bound_that_it_met(
     ledger = ledgers[0]
     with ledger.view() as view:
         found = read_context(ledger, view.partition(PARTITION), view.now_millis)
-    assert isinstance(found, contexts.Context)
+    assert isinstance(found, Context)
     assert ((stop,), False) == (found.coverage.stop_reasons, found.coverage.complete)
 
 
-@pytest.mark.parametrize(("bound", "least"), [("FACT_ENTRIES_MAX", 3), ("INDEX_ENTRIES_MAX", 3)])
-def test_statuses_say_where_they_stopped(
-    desk: Desk, ledger: Ledger, monkeypatch: pytest.MonkeyPatch, bound: str, least: int
-) -> None:
-    refs = group(desk, 6)
-    for one in refs[1:]:
-        desk.relate(refs[0], one, "contradicts")
-    monkeypatch.setattr(status, bound, least)
-    asked = StatusQuery(contract_version=1, scope=SCOPE, record_ids=(refs[0].record_id,))
+def ask_statuses(ledger: Ledger, *refs: Ref) -> validate.StatusPage:
+    asked = StatusQuery(contract_version=1, scope=SCOPE, record_ids=tuple(one.record_id for one in refs))
     with ledger.view() as view:
         found = validate.statuses(view.partition(PARTITION), view.now_millis, view.store_key, asked)
     assert not isinstance(found, Refusal)
-    assert not found.coverage.complete
-    assert "conflict" == found.statuses[0].status
-    assert (3 if bound == "INDEX_ENTRIES_MAX" else 5) == found.statuses[0].contested_count
+    return found
+
+
+def test_a_count_that_a_hub_cut_short_says_so_itself(
+    desk: Desk, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quiet, hub, behind = desk.create("quiet"), desk.create("hub"), desk.create("behind the hub")
+    for number in range(6):
+        desk.relate(hub, desk.create(f"partner {number}"), "contradicts")
+    desk.relate(quiet, behind, "contradicts")
+    whole = ask_statuses(ledger, quiet, hub, behind)
+    assert [(1, ()), (6, ()), (1, ())] == [(one.contested_count, one.incomplete) for one in whole.statuses]
+    monkeypatch.setattr(status, "INDEX_ENTRIES_MAX", 4)
+    cut = ask_statuses(ledger, quiet, hub, behind)
+    short = ("contested_count",)
+    assert [(1, ()), (3, short), (0, short)] == [(one.contested_count, one.incomplete) for one in cut.statuses]
+    assert not cut.coverage.complete
+
+
+def test_a_status_that_a_bound_cut_short_says_so_itself(
+    desk: Desk, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refs = sorted(group(desk, 6), key=lambda one: one.record_id)
+    derived, plain = desk.derive(refs[0]), desk.create("of no fact")
+    monkeypatch.setattr(status, "FACT_ENTRIES_MAX", 3)
+    cut = ask_statuses(ledger, refs[0], derived, plain)
+    assert [("conflict", ("reasons",)), ("conflict", ("reasons",)), ("unverified", ())] == [
+        (one.status, one.incomplete) for one in cut.statuses
+    ]
+    monkeypatch.setattr(status, "FACT_ENTRIES_MAX", 1)
+    alone = ask_statuses(ledger, refs[0], plain)
+    assert [("unverified", ("status", "reasons")), ("unverified", ())] == [
+        (one.status, one.incomplete) for one in alone.statuses
+    ]
 
 
 def test_an_overview_has_a_bound_of_edges(ledgers: list[Ledger], monkeypatch: pytest.MonkeyPatch) -> None:

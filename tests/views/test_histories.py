@@ -8,13 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relatum.clock import ManualClock
+from relatum.core.answers.receipts import LinkKind
 from relatum.core.commands import MarkStale
 from relatum.core.ids import Ref
-from relatum.core.links import Link, LinkKind, LinkReceipt, Unlink
+from relatum.core.links import Link, LinkReceipt, Unlink
 from relatum.core.view_queries import ValidateQuery
 from relatum.errors import Refusal
 from relatum.ledger import Ledger
-from relatum.reads import overview, validate
+from relatum.ledger.reads import overview, validate
 from tests.support.builders import PARTITION, SCOPE, START_MILLIS
 from tests.support.desk import Desk
 from tests.support.judging import JudgingDesk

@@ -239,6 +239,11 @@ def same(left: bytes, right: bytes) -> bool:
     return hmac.compare_digest(left, right)
 
 
+def topic_digest(words: str) -> str:
+    """Tells words that are too long for a topic key from others that begin like them."""
+    return blake3(b"relatum/1/topic\0" + words.encode()).hexdigest()
+
+
 def draw(entropy: bytes, label: str, length: int) -> bytes:
     """`length` bytes drawn from `entropy` under a label: one way, so that a published draw tells nothing of another."""
     return blake3(b"relatum/1/draw\0" + entropy + label.encode()).digest(length)

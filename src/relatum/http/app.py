@@ -19,7 +19,7 @@ from relatum.http import errors
 from relatum.http.endpoint import NO_ROOM, Endpoint
 from relatum.http.responses import Header, write
 from relatum.http.routes import AnyRoute, PublicRoute
-from relatum.http.services import Services
+from relatum.http.server_state import Services
 
 _NO_ROUTE: Final = "(none)"
 """Stands for the route in metrics where there is none: a path that a client made up is no label."""
@@ -37,12 +37,20 @@ def application(
     paths = {path: _Methods(endpoints, services) for path, endpoints in methods.items()}
     exact = {path: endpoint for path, endpoint in paths.items() if "{" not in path}
     patterns = [PatternRoute(path, endpoint) for path, endpoint in paths.items() if "{" in path]
-    others = Router(patterns, redirect_slashes=False, default=_Refusing(errors.NOT_FOUND, services))
+    no_route = _Refusing(errors.NOT_FOUND, services)
+    others = Router(patterns, redirect_slashes=False, default=no_route)
 
     def serve(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        if _hides_a_slash(scope.get("raw_path", b"")):
+            return no_route(scope, receive, send)
         return exact.get(scope["path"], others)(scope, receive, send)
 
     return serve
+
+
+def _hides_a_slash(raw_path: bytes) -> bool:
+    """Whether a segment of a path as it was sent has a `/` in it, which would look like two once it is decoded."""
+    return b"%2f" in raw_path.lower()
 
 
 def while_busy(app: ASGIApp) -> ASGIApp:

@@ -7,6 +7,7 @@ Always holds, of one connection:
 * a request that has begun is complete within `request_seconds`, and where none has begun, one begins within as long;
 * what is sent is taken within `answer_seconds`, counted from when the client falls behind;
 * no more than `AHEAD_MAX` requests wait for the answer to an earlier one;
+* no other protocol is spoken: an offer of one is as if it were not there, its body is read as the body that it is;
 * answers come in the order of their requests, the refusal of what is no request after all of them.
 
 How long an answer takes to be made is no concern of this module.
@@ -30,7 +31,9 @@ from relatum.errors import Refusal, invalid, refusal
 from relatum.http import errors
 from relatum.http.connections import Cause, Connections
 from relatum.http.deadline import Deadline
+from relatum.http.heads import is_sound, without_offer
 from relatum.http.responses import ABORT, WHOLE, Header, Response
+from relatum.http.unframed import send_unframed
 from relatum.telemetry import Metrics
 
 HEAD_BYTES_MAX: Final = 64 * 1024
@@ -68,6 +71,7 @@ class BoundedProtocol(HttpToolsProtocol):
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
+        self._offering = False  # the head that was read last offers another protocol and is to be read again without
         self._arriving = False  # a request has begun and is not complete
         self._in_head = False  # nor is its head
         self._unanswered: deque[RequestResponseCycle] = deque()  # requests with a complete head, the first of them runs
@@ -153,12 +157,32 @@ class BoundedProtocol(HttpToolsProtocol):
         self._next.stop()
         self._counted_anew = 0
         try:
-            self.parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            pass  # no other protocol is spoken: the request is answered like any other
+            while (offered := self._offered_within(data)) is not None:
+                data = data[offered:]
+                self._read_again()
         except httptools.HttpParserError:
             self._refuse(self._fault)
         return not self._parting and not self.transport.is_closing()
+
+    def _offered_within(self, data: bytes) -> int | None:
+        """Parse up to the end of a head that offers another protocol; where that is, None where there is none."""
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade as offer:
+            end: int = offer.args[0]
+            return end
+        return None
+
+    def _read_again(self) -> None:
+        """Take the offer out of the head.
+
+        IMPORTANT: the parser ends such a request behind its head and would take its body for the next one.
+        """
+        self._offering = False
+        head = without_offer(self.parser.get_method(), self.url, self.parser.get_http_version(), self.headers)
+        self.parser = httptools.HttpRequestParser(self)
+        self.parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn's own
+        self.parser.feed_data(head)
 
     def on_message_begin(self) -> None:
         """The first byte of a request."""
@@ -168,7 +192,13 @@ class BoundedProtocol(HttpToolsProtocol):
         self._count_anew()
 
     def on_headers_complete(self) -> None:
-        """The head is complete; if it asks for too much, the parser is told to give up."""
+        """The head is complete; if it asks for too much or is none of HTTP/1, the parser is told to give up."""
+        method, version = self.parser.get_method(), self.parser.get_http_version()
+        if not is_sound(method, version, self.headers):
+            raise ValueError(self._fault.message)
+        if self.parser.should_upgrade():
+            self._offering = True
+            return
         if len(self.url) + sum(map(len, chain.from_iterable(self.headers))) > HEAD_BYTES_MAX:
             self._fault = _HEAD_TOO_LARGE
             raise ValueError(_HEAD_TOO_LARGE.message)
@@ -176,7 +206,10 @@ class BoundedProtocol(HttpToolsProtocol):
             self._fault = _TOO_FAR_AHEAD
             raise ValueError(_TOO_FAR_AHEAD.message)
         self.app = self.bounds.busy if self.bounds.connections.busy else self.config.loaded_app
+        self.expect_100_continue &= version != "1.0"
         super().on_headers_complete()
+        if version == "1.0":
+            self.cycle.send = partial(send_unframed, self.cycle)  # type: ignore[method-assign] # no other way in
         self._in_head = False
         self._unanswered.append(self.cycle)
         if len(self.pipeline) == 1:
@@ -191,6 +224,8 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """The last byte of a request."""
+        if self._offering:
+            return
         self._arriving = False
         self._request.stop()
         if self._unanswered:

@@ -45,6 +45,7 @@ def test_nothing_is_ever_verified(caller: Caller) -> None:
         "reasons": [],
         "missing_sources": [],
         "contested_count": 0,
+        "incomplete": [],
     } == found
 
 

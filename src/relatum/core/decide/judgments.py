@@ -8,10 +8,11 @@ from msgspec.structs import replace
 
 from relatum import limits
 from relatum.core import digests
+from relatum.core.answers.receipts import JudgmentAction
 from relatum.core.candidates import Candidate, CandidateChange, Opened, Orphaned, Resumed, Words
 from relatum.core.canonical import encode
 from relatum.core.consequences import Consequences
-from relatum.core.decide.chain import Asked, journaling, linked
+from relatum.core.decide.event_envelope import Asked, journaling, linked
 from relatum.core.decide.judgment_rules import judgment_problem
 from relatum.core.decide.promotions import promote
 from relatum.core.decide.verdicts import Given, Ruled, default_provenance, judged
@@ -31,7 +32,7 @@ from relatum.core.judgments import (
     Undoing,
 )
 from relatum.core.promotions import Promoting
-from relatum.core.receipts import JudgmentAction, JudgmentReceipt
+from relatum.core.receipts import JudgmentReceipt
 from relatum.core.records import Proof
 from relatum.core.standings import Confirmation
 from relatum.core.state import PartitionState, RecordVersion

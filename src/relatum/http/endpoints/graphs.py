@@ -3,43 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from typing import Final, Literal, TypeVar
+from typing import Final, TypeVar
 
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 from starlette.types import ASGIApp
 
+from relatum.core.answers.graphs import EvidenceGraph, EvidenceGraphAnswer, TypedGraph, TypedGraphAnswer
 from relatum.core.company import CompanyTypedGraphRead
-from relatum.core.graphs import EvidenceGraph, EvidenceGraphRead, TypedGraph, TypedGraphRead
-from relatum.core.ids import Scope
-from relatum.core.wire import Closed
+from relatum.core.graphs import EvidenceGraphRead, TypedGraphRead
 from relatum.errors import Refusal
 from relatum.http.responses import encoded
 from relatum.http.routes import Handler, Reading, Route, needing, scanning
-from relatum.http.services import Call, reader_of
+from relatum.http.server_state import Call, reader_of
+from relatum.ledger.reads.graph_evidence import evidence_graph
+from relatum.ledger.reads.graph_typed import typed_graph
+from relatum.ledger.view import RequestView
 from relatum.limits import CONTRACT_VERSION
-from relatum.reads.graph_evidence import evidence_graph
-from relatum.reads.graph_typed import typed_graph
-from relatum.viewing import RequestView
 
 WalkT = TypeVar("WalkT", TypedGraphRead, CompanyTypedGraphRead)
 AnyGraph = TypeVar("AnyGraph", TypedGraph, EvidenceGraph)
-
-
-class TypedGraphAnswer(Closed, frozen=True, kw_only=True):
-    """The neighbourhood of some records."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    graph: TypedGraph
-
-
-class EvidenceGraphAnswer(Closed, frozen=True, kw_only=True):
-    """What some records were derived from."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    graph: EvidenceGraph
 
 
 def typed(call: Call[TypedGraphRead], view: RequestView) -> TypedGraphAnswer | Refusal:
