@@ -103,11 +103,15 @@ class _Promoter:
             return "awaits_second_date"
         return "promoted" if self._room > 0 else "over_cap"
 
-    def _are_related(self, *pins: Ref) -> bool:
+    def _are_related(self, one: Ref, other: Ref) -> bool:
         """Whether an authored relation joins the contents of two records, whatever direction and state."""
-        ends = [version.meta.content for version in map(self._state.record, (pin.record_id for pin in pins)) if version]
-        fewest, most = sorted(ends, key=self._state.uses_of)
+        fewest, most = sorted(map(self._content, (one, other)), key=self._state.uses_of)
         return most in self._joined_with(fewest)
+
+    def _content(self, pin: Ref) -> Ref:
+        version = self._state.record(pin.record_id)
+        assert version is not None, "what can be asserted has both its ends"
+        return version.meta.content
 
     def _seen_twice(self, proposal: Proposal) -> bool:
         """Whether a contradiction was found on another day too; today is counted once."""
