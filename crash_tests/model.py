@@ -31,6 +31,15 @@ _ACTIONS = {
 }
 _BESIDE = ("archive", "unarchive", "pin", "unpin", "mark_stale")
 """What changes a record's standing, which lies beside it: no revision comes of it."""
+_SYMMETRIC = (
+    "semantic_related",
+    "same_entity",
+    "contradicts",
+    "laterally_related",
+    "compatible",
+    "scoped",
+    "not_conflict",
+)
 _INPUT: Json = {
     "type": "memory",
     "title": None,
@@ -70,6 +79,12 @@ class Model:
         object_id = str(receipt[id_name])
         known = objects.get(object_id, [])
         self.sequence = receipt["commit_sequence"]
+        if operation.get("if_absent"):
+            equal = self._in_force(operation["relation"])
+            require_same(f"what {command.name} found", equal, object_id if known else None)
+            if equal is not None:
+                self._found(command, receipt, known[-1])
+                return object_id
         beside = operation["type"] in _BESIDE
         expected = {
             "idempotency_key": command.idempotency_key,
@@ -89,6 +104,32 @@ class Model:
             objects.setdefault(object_id, known).append(_after(known[-1] if known else None, command, receipt))
         self._digests[object_id] = digest
         return object_id
+
+    def _found(self, command: Command, receipt: Json, relation: Json) -> None:
+        """An assertion that changed nothing names the relation as it is."""
+        expected = {
+            "idempotency_key": command.idempotency_key,
+            "author": command.desk.account.author,
+            "action": "found",
+            "revision": relation["revision"],
+            "relation_digest": self._digests[relation["relation_id"]],
+        }
+        require_same(f"the receipt of {command.name}", expected, {name: receipt[name] for name in expected})
+
+    def _in_force(self, given: Json) -> str | None:
+        """The oldest relation that says the same of the same contents, active and not rejected."""
+        wanted = [given["source"]["record_id"], given["target"]["record_id"]]
+        for relation_id, revisions in self.relations.items():
+            said = revisions[-1]["input"]
+            ends = [said["source"]["record_id"], said["target"]["record_id"]]
+            same = ends == wanted or (given["kind"] in _SYMMETRIC and ends[::-1] == wanted)
+            pins = [said["source"], said["target"], *said.get("evidence_sources", [])]
+            if same and said["kind"] == given["kind"] and self.is_indexed(relation_id) and all(map(self._holds, pins)):
+                return relation_id
+        return None
+
+    def _holds(self, pin: Json) -> bool:
+        return bool(self.records[pin["record_id"]][-1]["revision"] == pin["revision"])
 
     def change(self, command: Command) -> Json:
         """What its stream tells of a command that was taken."""
@@ -134,11 +175,11 @@ class Model:
         return self.relations[relation_id][revision - 1]
 
     def is_eligible(self, record_id: str, now_millis: int, revision: int | None = None) -> bool:
-        """Whether a record, at exactly `revision` if one is given, may be read at an instant."""
+        """Whether a record may be read at an instant, and a pin on `revision` holds if one is given."""
         if record_id not in self.records:
             return False
         record = self.records[record_id][-1]
-        if record["state"] == "deleted" or revision not in (None, record["revision"]):
+        if record["state"] == "deleted" or not (revision is None or holds(record, revision)):
             return False
         until = record["input"]["valid_until_millis"]
         if (record["review"] or {}).get("disposition") == "rejected" or (until is not None and until <= now_millis):
@@ -162,6 +203,11 @@ class Model:
         return all(self.is_eligible(one["record_id"], now_millis, one["revision"]) for one in refs)
 
 
+def holds(record: Json, pinned: int) -> bool:
+    """Whether a pin on a revision of a record holds: only reviews came since."""
+    return bool(record["content_revision"] <= pinned <= record["revision"])
+
+
 def _after(before: Json | None, command: Command, receipt: Json) -> Json:
     """The object that a command leaves, as it is shown."""
     after = deepcopy(before) if before else _new(command, receipt)
@@ -170,8 +216,9 @@ def _after(before: Json | None, command: Command, receipt: Json) -> Json:
     match operation["type"]:
         case "revise":
             after |= {"input": _INPUT | operation["record"], "review": None, "author": receipt["author"]}
+            after["content_revision"] = receipt["revision"]
         case "delete":
-            after |= {"state": "deleted", "input": None, "review": None}
+            after |= {"state": "deleted", "input": None, "review": None, "content_revision": receipt["revision"]}
         case "retire":
             after["state"] = "retired"
         case "restore":
@@ -198,6 +245,7 @@ def _new(command: Command, receipt: Json) -> Json:
         shown = _INPUT | operation["record"]
         return made | {
             "record_id": receipt["record_id"],
+            "content_revision": 1,
             "author": receipt["author"],
             "input": shown,
             "derivation": operation.get("derivation"),

@@ -95,8 +95,10 @@ def relation(source: Ref, target: Ref, kind: Kind = "supports", **members: Any) 
     return RelationInput(source=source, target=target, kind=kind, **given)
 
 
-def assertion(source: Ref, target: Ref, kind: Kind = "supports", **members: Any) -> AssertRelation:
-    return AssertRelation(relation=relation(source, target, kind, **members))
+def assertion(
+    source: Ref, target: Ref, kind: Kind = "supports", *, if_absent: bool = False, **members: Any
+) -> AssertRelation:
+    return AssertRelation(relation=relation(source, target, kind, **members), if_absent=if_absent)
 
 
 def retire(relation_id: str, revision: int, evidence_ref: str = "note/2") -> RetireRelation:

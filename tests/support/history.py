@@ -59,8 +59,9 @@ def _records(desk: Desk, clock: ManualClock) -> None:
     desk.review(derived, "rejected")
     desk.refuse(builders.revise(derived))
     desk.delete(desk.review(desk.revise(desk.create("gone", topic_key="ghosts"), "gone", topic_key="ghosts")))
-    desk.delete(desk.derive(desk.create("kept"), content="a summary that goes"))
-    desk.create("the next holder", topic_key="ghosts")
+    kept = desk.create("kept", provenance=RecordProvenance(source_id="book"))
+    desk.delete(desk.derive(kept, content="a summary that goes"))
+    desk.create("the next holder", topic_key="ghosts", provenance=RecordProvenance(source_id="book"))
     desk.revise(desk.create("plain"), topic_key="tides")
 
 
@@ -81,6 +82,7 @@ def _relations(desk: Desk, clock: ManualClock) -> None:
     relation = desk.restore(desk.retire(relation))
     relation = desk.restore(desk.retire(desk.judge(relation, "rejected")))
     desk.judge(relation, "approved")
+    desk.accept(builders.assertion(two, one, "contradicts", if_absent=True))
     desk.judge(desk.relate(two, one), "rejected")
     desk.retire(desk.relate(one, two))
     desk.relate(two, one)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from relatum.core.answers import feeds as answered
-from relatum.core.answers.receipts import RecordAction, RelationAction
+from relatum.core.answers.receipts import RecordAction, RelationChangeAction
 from relatum.core.answers.standings import StandingAction
 from relatum.core.ids import Author, Ref
 from relatum.core.kinds import Kind
@@ -16,7 +16,7 @@ class RelationChange(answered.RelationChange, frozen=True, kw_only=True, forbid_
     """One accepted relation command, as the feed tells it."""
 
     schema_version: Literal[1]
-    kind: RelationAction
+    kind: RelationChangeAction
     relation_id: Uuid
     relation_revision: int
     source: Ref

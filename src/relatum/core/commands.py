@@ -132,9 +132,10 @@ class _RelationTarget(Sparse, frozen=True, kw_only=True):
 
 
 class AssertRelation(Sparse, tag="assert", frozen=True, kw_only=True):
-    """A new relation at revision 1."""
+    """A new relation at revision 1; with `if_absent` only where no equal one is in force."""
 
     relation: RelationInput
+    if_absent: bool = False
 
 
 class RetireRelation(_RelationTarget, tag="retire", frozen=True, kw_only=True):

@@ -13,6 +13,7 @@ from relatum.core.receipts import RecordReceipt, RelationReceipt
 from relatum.core.relations import RelationInput
 from relatum.core.state import RecordVersion
 from relatum.core.streams import RECORDS, RELATIONS, Cursor, Stream
+from relatum.errors import StorageInconsistency
 
 
 class Stamped(Protocol):
@@ -96,7 +97,9 @@ def record_change(receipt: RecordReceipt) -> RecordChange:
 
 
 def relation_change(receipt: RelationReceipt, given: RelationInput) -> RelationChange:
-    """The change that a relation receipt announces."""
+    """The change that a relation receipt announces. Raises StorageInconsistency for one that announces none."""
+    if receipt.action == "found":
+        raise StorageInconsistency("a receipt of no change stands for one")
     return RelationChange(
         schema_version=1,
         kind=receipt.action,

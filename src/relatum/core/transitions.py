@@ -15,7 +15,7 @@ from relatum.core import digests
 from relatum.core.access import Credential, CredentialSpec, StoredCredential
 from relatum.core.access import CredentialEvent as HistoryEntry
 from relatum.core.answers.access import CredentialAction
-from relatum.core.answers.receipts import RecordAction, RelationAction
+from relatum.core.answers.receipts import RecordAction, RelationChangeAction
 from relatum.core.commands import AssertRelation, RelationOperation, RestoreRelation, RetireRelation, ReviewRelation
 from relatum.core.cursors import Checkpoint, CheckpointCommand
 from relatum.core.events import (
@@ -49,7 +49,7 @@ RECORD_ACTIONS: dict[type[StoredRecordOperation], RecordAction] = {
     RecordSaved: "created",
     StaleMarked: "marked_stale",
 }
-RELATION_ACTIONS: dict[type[RelationOperation], RelationAction] = {
+RELATION_ACTIONS: dict[type[RelationOperation], RelationChangeAction] = {
     AssertRelation: "asserted",
     RetireRelation: "retired",
     RestoreRelation: "restored",

@@ -7,7 +7,7 @@ relation.
 from __future__ import annotations
 
 from relatum.core import digests
-from relatum.core.events import Event, Head, JudgmentEvent, LinkEvent, RecordEvent, RelationEvent
+from relatum.core.events import Event, FoundEvent, Head, JudgmentEvent, LinkEvent, RecordEvent, RelationEvent
 from relatum.core.ids import Ref
 from relatum.core.receipts import Receipt, RecordReceipt, RelationReceipt
 from relatum.core.relation_events import AnyMemoryReceipt, receipt_family, relation_part
@@ -83,6 +83,9 @@ def verify_receipt(partition: PartitionReader, event: Event, receipt: AnyMemoryR
         case RelationEvent():
             same = receipt.command_digest == digests.relation_command_digest(event.operation)
             _require(same and event.relation_id == event.receipt.relation_id, "a receipt does not match its command")
+        case FoundEvent():
+            same = receipt.command_digest == digests.relation_command_digest(event.operation)
+            _require(same and receipt == event.receipt, "a receipt does not match its command")
         case RecordEvent():
             same = event.record_id == event.receipt.record_id and receipt.command_digest == event.receipt.command_digest
             _require(same, "a receipt does not match its command")
@@ -141,10 +144,11 @@ def _verify_pointer(partition: PartitionReader, family: str, receipt: Receipt) -
 
 
 def _verify_entry(partition: PartitionReader, relation: StoredRelation, direction: Table, end: Ref, other: Ref) -> None:
-    key = partition.keys.adjacency_entry(direction, end.record_id, end.revision, relation.relation_id)
+    content = partition.content_of(end)
+    key = partition.keys.adjacency_entry(direction, content.record_id, content.revision, relation.relation_id)
     expected = rows.pack_adjacency(relation.input.kind, other) if relation.indexed else None
     _require(partition.body(key) == expected, "an adjacency entry does not match its relation")
-    header = partition.completeness(end)
+    header = partition.completeness(content)
     if header is None:
         raise StorageInconsistency("a completeness header is missing")
     count = header.outgoing_count if direction is Table.OUTGOING else header.incoming_count
@@ -162,7 +166,7 @@ def verify_record_rows(partition: PartitionReader, version: RecordVersion) -> No
     """A current record whose receipt is known to be sound: equal to its newest revision, its header there."""
     meta = version.meta
     _verify_newest(partition, version.body, partition.keys.record_revision(meta.record_id, meta.revision))
-    header = partition.completeness(Ref(record_id=meta.record_id, revision=meta.revision))
+    header = partition.completeness(meta.content)
     _require(header is not None, "a completeness header is missing")
 
 

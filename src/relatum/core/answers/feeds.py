@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Generic, Literal, TypeVar
 
 from relatum.core.answers.base import Answer, Open
-from relatum.core.answers.receipts import Checkpoint, CheckpointReceipt, RecordAction, RelationAction
+from relatum.core.answers.receipts import Checkpoint, CheckpointReceipt, RecordAction, RelationChangeAction
 from relatum.core.answers.standings import StandingAction
 from relatum.core.ids import Author, Ref, Scope
 from relatum.core.kinds import Kind
@@ -23,7 +23,7 @@ class RelationChange(Answer, frozen=True, kw_only=True):
     """One accepted relation command, as the feed tells it."""
 
     schema_version: Literal[1]
-    kind: Open[RelationAction]
+    kind: Open[RelationChangeAction]
     relation_id: Uuid
     relation_revision: int
     source: Ref

@@ -23,7 +23,11 @@ RecordAction = Literal[
     "marked_stale",
 ]
 
-RelationAction = Literal["asserted", "retired", "restored", "reviewed"]
+RelationChangeAction = Literal["asserted", "retired", "restored", "reviewed"]
+"""What is done to a relation."""
+
+RelationAction = Literal[RelationChangeAction, "found"]
+"""What a relation command is answered with: `found` where an assertion with `if_absent` changed nothing."""
 
 JudgmentAction = Literal["submitted", "swept", "undone", "confirmed", "promoted"]
 
