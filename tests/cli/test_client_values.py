@@ -84,7 +84,7 @@ def test_ids_are_never_cut_and_times_have_their_zone() -> None:
         columns, [f"{ID}@12345", "abcdefg", "whatever there is room for"]
     )
     assert local(0).endswith(":00")
-    assert ("+" in local(0) or "-" in local(0)[10:])
+    assert "+" in local(0) or "-" in local(0)[10:]
     assert f"{2**63 - 1} ms" == local(2**63 - 1)
 
 

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import click
 import msgspec
 
-from relatum.cli.client.output import Json, members
+from relatum.cli.client.output import Json
 from relatum.cli.client.session import Retry, Session
 from relatum.cli.client.statuses import wrong
 from relatum.cli.client.values import JSON_FILE, strict
@@ -58,8 +58,7 @@ def api(
 def _post(session: Session, place: str, body: Json, paginate: bool) -> None:
     retry: Retry = "command" if "idempotency_key" in body else "read" if is_read(place) else "once"
     while True:
-        raw = session.raw(place, body, retry)
-        answer = _shown(session, raw)
+        answer = _shown(session, session.send(place, body, retry))
         following = next_page(answer, body) if paginate else None
         if following is None:
             return
@@ -70,20 +69,15 @@ def _get(session: Session, place: str, query: Json, paginate: bool) -> None:
     if session.options.dry_run:
         session.print_request("GET", f"{_ROOT}{place}?{_encoded(query)}", None)
     while True:
-        answer = _shown(session, session.raw(f"{place}?{_encoded(query)}" if query else place, None, "read"))
+        answer = _shown(session, session.get(f"{place}?{_encoded(query)}" if query else place))
         following = next_query(answer, query) if paginate else None
         if following is None:
             return
         query = following
 
 
-def _shown(session: Session, raw: bytes) -> Json:
-    answer: Json = msgspec.json.decode(raw)
-    if session.output.is_json:
-        session.output.raw(raw + b"\n")
-    else:
-        for line in members(answer):
-            session.output.text(line)
+def _shown(session: Session, answer: Json) -> Json:
+    session.output.one(answer)
     return answer
 
 

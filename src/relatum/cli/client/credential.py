@@ -15,7 +15,7 @@ from relatum.cli.client.session import Session, given
 from relatum.cli.client.statuses import wrong
 from relatum.cli.client.values import JSON_FILE, MOMENT, REFERENCE, RecordAt, Word
 from relatum.cli.client.verb import verb
-from relatum.core.access import Capability
+from relatum.core.answers.access import Capability
 from relatum.limits import CREDENTIALS_PAGE_MAX
 
 _OWNER_ONLY = 0o600

@@ -11,7 +11,7 @@ from relatum.cli.client.relation import KIND
 from relatum.cli.client.session import Session, body_of, given
 from relatum.cli.client.values import IDENTIFIER, Word
 from relatum.cli.client.verb import verb
-from relatum.core.graphs import Direction
+from relatum.core.answers.graphs import Direction
 from relatum.limits import GRAPH_DEPTH_MAX, GRAPH_EDGES_MAX, GRAPH_NODES_MAX, GRAPH_SCAN_MAX, OVERVIEW_MAX
 
 roots_argument = click.argument("root_record_ids", metavar="ID...", type=IDENTIFIER, nargs=-1, required=True)

@@ -13,7 +13,7 @@ from relatum.cli.client.statuses import wrong
 from relatum.cli.client.values import DOCUMENT, JSON_FILE, MOMENT, REFERENCE, Word
 from relatum.core.kinds import RecordType
 from relatum.core.queries import Order
-from relatum.core.relations import Origin
+from relatum.core.answers.relations import Origin
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -12,7 +12,7 @@ from relatum.cli.client.session import Session, body_of, given
 from relatum.cli.client.statuses import Ended, Status, wrong
 from relatum.cli.client.values import DOCUMENT, IDENTIFIER, Word, interactive
 from relatum.cli.client.verb import verb
-from relatum.core.candidates import Status as CandidateStatus
+from relatum.core.answers.judgments import Status as CandidateStatus
 from relatum.core.verdicts import Verdict
 from relatum.limits import QUEUE_LIMIT_MAX
 

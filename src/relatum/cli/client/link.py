@@ -9,7 +9,7 @@ import click
 from relatum.cli.client.session import Session
 from relatum.cli.client.values import IDENTIFIER, Word
 from relatum.cli.client.verb import verb
-from relatum.core.links import LinkKind
+from relatum.core.answers.receipts import LinkKind
 
 
 @click.group()

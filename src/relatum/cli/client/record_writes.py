@@ -15,7 +15,7 @@ from relatum.cli.client.statuses import wrong
 from relatum.cli.client.targets import command_each
 from relatum.cli.client.values import IDENTIFIER, REFERENCE, TEXT, RecordAt, Word, interactive
 from relatum.cli.client.verb import verb
-from relatum.core.records import Disposition
+from relatum.core.answers.records import Disposition
 from relatum.limits import CANDIDATES_MAX
 
 text_argument = click.argument("text", type=TEXT, required=False)

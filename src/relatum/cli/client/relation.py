@@ -24,8 +24,8 @@ from relatum.cli.client.values import IDENTIFIER, MOMENT, REFERENCE, RecordAt, W
 from relatum.cli.client.verb import verb
 from relatum.core.kinds import REGISTRY
 from relatum.core.queries import Order
-from relatum.core.records import Disposition
-from relatum.core.relations import Origin, RelationState
+from relatum.core.answers.records import Disposition
+from relatum.core.answers.relations import Origin, RelationState
 
 target_argument = click.argument("target", type=REFERENCE)
 id_argument = click.argument("relation_id", type=IDENTIFIER)

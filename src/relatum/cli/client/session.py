@@ -201,7 +201,8 @@ class Session:
         if known.keys() & {"project_id", "agent_id"}:
             raise wrong("a scope has a project and an agent: give --project and --agent")
         self.no_reads_when_dry("give --project and --agent")
-        return msgspec.to_builtins(self.client.scope().scope()) | known
+        found: Json = msgspec.to_builtins(self.client.scope().scope()) | known
+        return found
 
     def scope_of_options(self) -> Json:
         """The scope that the options and the profile name, for a caller who need not have it."""
@@ -222,24 +223,14 @@ class Session:
                 "visibility": options.visibility,
             }
         )
-        found = dict(gather(options.url, secret_file=options.secret_file, profile=options.profile).scope)
+        found: Json = dict(gather(options.url, secret_file=options.secret_file, profile=options.profile).scope)
         if "project_id" in named:
             found.pop("mission_id", None)  # a mission belongs to its project
-        known = found | named
+        known: Json = found | named
         if known.keys() >= {"project_id", "agent_id"}:
             known = {"mission_id": None, "visibility": "shared"} | known
             return {name: known[name] for name in ("project_id", "mission_id", "agent_id", "visibility")}
         return known
-
-    def raw(self, path: str, body: Json | None, retry: Retry) -> bytes:
-        """The bytes of an answer, as they came."""
-        from relatum.client.requests import get, post
-
-        place = _API + path
-        if body is None:
-            return bytes(self.client.send(get(place, msgspec.Raw, place.partition("?")[0])))
-        key = body.get("idempotency_key")
-        return bytes(self.client.send(post(place, body, msgspec.Raw, retry, key=key)))
 
     def now_millis(self) -> int:
         """What the server's clock says."""

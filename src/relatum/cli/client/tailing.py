@@ -31,7 +31,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
 def tail_feed(session: Session, wanted: Wanted) -> None:
     """Hands on deliveries until the tip, if that is the end, or until it is interrupted."""
-    from relatum.core.cursors import Cursor
+    from relatum.core.streams import Cursor
 
     take = _taking(session, wanted)
     after = None if wanted.after is None else msgspec.convert(wanted.after, Cursor)

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import update_wrapper
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -158,10 +159,9 @@ def _profiles(_context: click.Context, _parameter: click.Parameter, incomplete: 
 
 def _asks_for_json(words: Sequence[str]) -> bool:
     """Whether JSON was asked for in so many words; what merely goes to a pipe has its errors for people."""
-    pairs = zip(words, [*words[1:], ""], strict=True)
     return any(
         (word in {"-o", "--output"} and following == "json") or word in {"-ojson", "--output=json"}
-        for word, following in pairs
+        for word, following in pairwise([*words, ""])
     )
 
 
