@@ -30,6 +30,7 @@ from relatum.cli.client.records import record
 from relatum.cli.client.relation import relation
 from relatum.cli.client.search import context, receipt, search, topic
 from relatum.cli.compact import compact
+from relatum.cli.confirm_clock import confirm_clock
 from relatum.cli.exit_status import Commands
 from relatum.cli.init import init
 from relatum.cli.output import take_any_text
@@ -107,6 +108,7 @@ main.add_section(
         (export_command, "relatum export ./ledger --links ./memory-as-text"),
         (import_command, "relatum import ./again --links ./memory-as-text"),
         (compact, "relatum compact ./ledger"),
+        (confirm_clock, "relatum confirm-clock ./ledger"),
         (verify, "relatum verify ./ledger"),
         (rebuild, "relatum rebuild ./ledger --indexes --backup ./ledger-before"),
         (bench, "relatum bench"),
