@@ -23,7 +23,7 @@ def read_published_only(overlay: Bodies, key: bytes) -> bytes | None:
 
 def set_back(clock: FloorClock) -> int:
     """The machine's clock as it is, even where it has been set back."""
-    return clock._clock.millis()
+    return clock.beneath.millis()
 
 
 def keep_no_floor(clock: FloorClock, millis: int) -> None:

@@ -45,6 +45,7 @@ from relatum.submitting import Submitting
 from relatum.telemetry import Log, Metrics
 from relatum.viewing import Beside, RequestView
 from relatum.writer.announcer import Listener
+from relatum.writer.clock_guard import ClockGuard, instant
 from relatum.writer.committer import Committer
 from relatum.writer.submission import (
     ActivationSubmission,
@@ -65,6 +66,9 @@ Readiness = Literal["ready", "poisoned", "draining"]
 QUEUE_COMMANDS_MAX = 4096
 GROUP_COMMANDS_MAX = 128
 CLOSE_SECONDS_MAX = 30.0
+CLOCK_AHEAD_SECONDS_MAX = 3_600
+CLOCK_TOLD_MILLIS = 60_000
+"""By how much the last commit may lie ahead of the clock before an operator is told of it as a store is opened."""
 VIEW_SECONDS_MAX = 10.0
 
 
@@ -87,10 +91,13 @@ class Ledger(CompanyCommands):
         index_path: Path | None = None,
         derived_path: Path | None = None,
         ages: Ages = DEFAULT_AGES,
+        clock_guard: ClockGuard | None = None,
         committer: Callable[..., Committer] = Committer,
     ) -> None:
         """Takes over an open database; callers use `open` or `in_memory`. A simulation brings its own `committer`."""
-        self.clock = FloorClock(clock or SystemClock(), database.position.committed_at_millis)
+        self.clock = clock or SystemClock()
+        """By which is judged what holds now; commit times never run backwards, though it may."""
+        self._commit_clock = FloorClock(self.clock, database.position.committed_at_millis)
         self.metrics = metrics or Metrics()
         self._database = database
         self._entropy = entropy or SystemEntropy()
@@ -98,14 +105,16 @@ class Ledger(CompanyCommands):
         self._draining = False
         log = log or Log(sys.stderr, self.clock.millis, "warning")
         database.tell_of_opening(log)
+        _tell_of_clock(database.position.committed_at_millis, self.clock.millis(), log)
         self._committer = committer(
             database,
-            self.clock,
+            self._commit_clock,
             self._entropy,
             self.metrics,
             log,
             queue_commands_max=queue_commands_max,
             group_commands_max=group_commands_max,
+            clock_guard=clock_guard,
         )
         self._derived = DerivedEdges(derived_path)
         self._index = SearchIndex(index_path, log)
@@ -136,17 +145,30 @@ class Ledger(CompanyCommands):
         group_commands_max: int = GROUP_COMMANDS_MAX,
         watermark_lag: int = 0,
         ages: Ages = DEFAULT_AGES,
+        clock_ahead_max_seconds: int = CLOCK_AHEAD_SECONDS_MAX,
     ) -> Self:
         """Opens the ledger in `directory`; makes one where there is none and `create` is set.
 
         With a `watermark_lag` of 1 commands are answered before the watermark tells of them, which spares one command
         at a time one of its two syncs; a log that loses the last group of a process that was killed is then not missed.
 
+        A command is refused (ClockAhead) while the clock is more than `clock_ahead_max_seconds` after the last commit
+        and after what the files of the host say, until it is set right or `relatum confirm-clock` says that it is; 0
+        believes any clock.
+
         Raises StoreUnavailable, with a message for the operator, where the directory is missing, in use, of another
         format, damaged, or has lost acknowledged commands. A process must not fork afterwards.
         """
+        clock = clock or SystemClock()
+        opened_at_millis = clock.millis()
         database = Database.open(Path(directory), create=create, watermark_lag=watermark_lag)
         try:
+            guard = ClockGuard(
+                Path(directory),
+                clock_ahead_max_seconds * 1000,
+                database.position.committed_at_millis,
+                opened_at_millis,
+            )
             return cls(
                 database,
                 clock=clock,
@@ -158,6 +180,7 @@ class Ledger(CompanyCommands):
                 index_path=Path(directory) / INDEX_NAME,
                 derived_path=Path(directory) / DERIVED_NAME,
                 ages=ages,
+                clock_guard=guard if clock_ahead_max_seconds else None,
             )
         except BaseException:
             database.close()
@@ -369,3 +392,14 @@ class Ledger(CompanyCommands):
         failpoints.reach("close.drained")
         self._database.close(min(VIEW_SECONDS_MAX, max(0.0, end - monotonic())))
         failpoints.reach("close.closed")
+
+
+def _tell_of_clock(last_commit_millis: int, now_millis: int, log: Log) -> None:
+    """Says so where the store was last written by a clock that was ahead, or this one is behind."""
+    if last_commit_millis > now_millis + CLOCK_TOLD_MILLIS:
+        log.warning(
+            "the last commit is of a time that has not come yet: the clock was ahead then, or is behind now. Commands "
+            "are committed at that time until the clock has come to it; what holds now is judged by the clock",
+            last_commit=instant(last_commit_millis),
+            clock=instant(now_millis),
+        )

@@ -17,6 +17,7 @@ from relatum.cli.admin import admin
 from relatum.cli.backup import backup, restore
 from relatum.cli.bench import bench
 from relatum.cli.compact import compact
+from relatum.cli.confirm_clock import confirm_clock
 from relatum.cli.exits import Commands
 from relatum.cli.init import init
 from relatum.cli.quickstart.command import quickstart
@@ -60,6 +61,7 @@ for _command in (
     export_command,
     import_command,
     compact,
+    confirm_clock,
     verify,
     rebuild,
     bench,

@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from relatum.core.wire import Closed
 from relatum.errors import (
+    ClockAhead,
     Code,
     Failure,
     MinedEdgesUnavailable,
@@ -69,6 +70,12 @@ def told(failure: Failure) -> Refusal:
             return refusal("storage_inconsistency", "stored data contradict each other")
         case WriteBusy():
             return refusal("write_busy", "too many commands are waiting; try again")
+        case ClockAhead():
+            return refusal(
+                "storage_unavailable",
+                "the clock of the server is far ahead of its last commit; nothing is written until an operator sets it "
+                "right or confirms it",
+            )
         case WritesRefused():
             return refusal("storage_unavailable", "commands are refused until the server is started again")
         case MinedEdgesUnavailable():

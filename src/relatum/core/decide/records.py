@@ -98,7 +98,7 @@ def _create(
 def _derive(
     state: PartitionState, record: RecordInput, derivation: Derivation, asked: Asked
 ) -> RecordDecision | Refusal:
-    failure = Evaluator(state, asked.stamp.at_millis).derivation_failure(derivation.sources)
+    failure = Evaluator(state, asked.stamp.now_millis).derivation_failure(derivation.sources)
     if failure is not None:
         if failure.reason in BOUNDS:
             return invalid("the derivation is too deep, too wide or circular")

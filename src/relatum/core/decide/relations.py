@@ -56,7 +56,7 @@ def decide(
             before = None
             relation_id = new_id(stamp, "relation")
             evidence_ref = operation.relation.provenance.evidence_ref
-            refusal = assertable(state, operation.relation, stamp.at_millis)
+            refusal = assertable(state, operation.relation, stamp.now_millis)
         else:
             relation_id, evidence_ref = operation.relation_id, operation.evidence_ref
             version = state.relation(relation_id)
@@ -64,7 +64,7 @@ def decide(
                 return missing("no such relation")
             state.verify_relation(version)
             before = version.relation
-            refusal = _changeable(state, operation, before, stamp.at_millis)
+            refusal = _changeable(state, operation, before, stamp.now_millis)
     except Refused as refused:
         return refused.refusal
     if refusal is not None:
