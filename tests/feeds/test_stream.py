@@ -7,7 +7,6 @@ import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -120,12 +119,19 @@ class Bounded(NamedTuple):
         return int(float(line.split()[1]))
 
 
+@pytest.fixture(scope="module")
+def bounds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Caller]]:
+    """The server, and its administrator."""
+    store = tmp_path_factory.mktemp("bounded") / "store"
+    secret = initialise(store)
+    with Server(store, "--streams-max", "2", "--stream-write-seconds", "1") as server, Api(server.url) as api:
+        yield server, Caller(api, secret)
+
+
 @pytest.fixture
-def bounded(tmp_path: Path) -> Iterator[Bounded]:
-    secret = initialise(tmp_path / "store")
-    options = ("--streams-max", "2", "--stream-write-seconds", "1")
-    with Server(tmp_path / "store", *options) as server, Api(server.url) as api:
-        yield Bounded(server, Feed(follower_of(Caller(api, secret))))
+def bounded(bounds: tuple[Server, Caller]) -> Bounded:
+    server, admin = bounds
+    return Bounded(server, Feed(follower_of(admin)))
 
 
 def test_one_stream_too_many_is_refused_until_another_ends(bounded: Bounded) -> None:
