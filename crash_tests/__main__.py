@@ -16,11 +16,11 @@ from collections.abc import Iterable
 from random import SystemRandom
 from types import FrameType
 
+from crash_tests.bug_campaign import Kind, notice_all, pairs
 from crash_tests.bugs import BUGS
 from crash_tests.part import Part, Unavailable
+from crash_tests.part_run import CLEAN, UNAVAILABLE, VIOLATED, Tell, add_options, keep_quiet, options_of, run, worst
 from crash_tests.parts import PARTS
-from crash_tests.planting import Kind, notice_all, pairs
-from crash_tests.running import CLEAN, UNAVAILABLE, VIOLATED, Tell, add_options, keep_quiet, options_of, run, worst
 from crash_tests.violation import Violation
 
 

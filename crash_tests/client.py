@@ -10,11 +10,19 @@ from collections.abc import Callable
 from functools import partial
 from random import Random
 
-from crash_tests.ground import Ground
+from crash_tests.command_requests import (
+    REFUSALS,
+    Unsettled,
+    receipt_in,
+    require_unavailable,
+    results_in,
+    send,
+    send_batch,
+)
 from crash_tests.history import Command, Desk, Family, Json
 from crash_tests.operations import Author
-from crash_tests.sending import REFUSALS, Unsettled, receipt_in, require_unavailable, results_in, send, send_batch
 from crash_tests.server import Server
+from crash_tests.store_clients import Ground
 from crash_tests.violation import require
 from crash_tests.wire import Connection
 from crash_tests.worker import until_gone

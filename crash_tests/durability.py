@@ -16,9 +16,9 @@ from signal import SIGTERM
 from threading import Event
 from time import monotonic
 
+from crash_tests.command_requests import results_in, send, send_batch
 from crash_tests.company import ADMINISTRATOR, COMPANY, SHARED, issue
 from crash_tests.history import Account, Command, Desk
-from crash_tests.sending import results_in, send, send_batch
 from crash_tests.server import STOP_SECONDS_MAX, Server, initialise
 from crash_tests.trace import TRACED, Proof, prove
 from crash_tests.violation import Violation, require

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from random import Random
 
 from crash_tests.consumers.consumer import Consumer
-from crash_tests.ground import Ground
 from crash_tests.history import STREAMS, Command, Desk, Json, Stream
+from crash_tests.store_clients import Ground
 from crash_tests.timeline import Timeline
 from crash_tests.violation import require, require_same
 from crash_tests.witness import Witness

@@ -17,9 +17,9 @@ from time import perf_counter
 import msgspec
 from msgspec import Struct
 
+from crash_tests.command_requests import results_in, send_batch
 from crash_tests.company import ADMINISTRATOR, COMPANY, SHARED, issue
 from crash_tests.history import Account, Command, Desk, Json
-from crash_tests.sending import results_in, send_batch
 from crash_tests.server import Server, initialise
 from crash_tests.violation import Violation, require
 from crash_tests.wire import ANSWER_SECONDS_MAX, Connection

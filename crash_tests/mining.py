@@ -15,9 +15,9 @@ from itertools import count
 from random import Random
 from uuid import UUID
 
+from crash_tests.command_requests import require_unavailable
 from crash_tests.curation import DAYS
 from crash_tests.history import Account, Desk, Json
-from crash_tests.sending import require_unavailable
 from crash_tests.server import Server
 from crash_tests.violation import Violation, require
 from crash_tests.wire import Connection

@@ -22,12 +22,12 @@ from msgspec import Struct
 
 from crash_tests import mining
 from crash_tests.adjacency import check_graphs
+from crash_tests.curation_workload.checks import look
 from crash_tests.feeds import Feeds, check_resumption
-from crash_tests.ground import Ground
 from crash_tests.history import Command, Desk, Json
 from crash_tests.progress import Progress
 from crash_tests.registry import Registry
-from crash_tests.tending.witness import look
+from crash_tests.store_clients import Ground
 from crash_tests.timeline import Timeline
 from crash_tests.violation import require, require_same
 from crash_tests.witness import Witness

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from crash_tests.calls.part import PARTS as CALLS
 from crash_tests.clocks.part import PART as CLOCKS
 from crash_tests.damage.part import PART as DAMAGE
 from crash_tests.failpoints.part import PART as FAILPOINTS
@@ -11,6 +10,7 @@ from crash_tests.limits.part import PARTS as LIMITS
 from crash_tests.part import Part
 from crash_tests.power.part import PARTS as POWER
 from crash_tests.simulation.part import PART as SIMULATION
+from crash_tests.system_calls.part import PARTS as CALLS
 
 PARTS: dict[str, Part] = {
     part.name: part for part in (SIMULATION, DAMAGE, KILLS, FAILPOINTS, CLOCKS, *POWER, *LIMITS, *CALLS)

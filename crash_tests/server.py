@@ -40,8 +40,8 @@ def module(name: str, *arguments: str | Path) -> list[str]:
 
 
 def program(*arguments: str | Path, launch: Sequence[str] = ()) -> list[str]:
-    """The command line of the program under test, by itself or prepared by `crash_tests.launch` with these options."""
-    return module("crash_tests.launch", *launch, "--", *arguments) if launch else module("relatum", *arguments)
+    """The command line of the program under test, by itself or prepared by `crash_tests.relatum_process`."""
+    return module("crash_tests.relatum_process", *launch, "--", *arguments) if launch else module("relatum", *arguments)
 
 
 class Child:
@@ -153,7 +153,7 @@ class Child:
 
 
 class Server(Child):
-    """`relatum serve` on a store, by itself or prepared with options of `crash_tests.launch`.
+    """`relatum serve` on a store, by itself or prepared with options of `crash_tests.relatum_process`.
 
     `stopping` is set before it is killed or told to stop: from then on it may vanish. One that is `doomed` kills itself
     at some place, and may vanish at any time.
@@ -211,7 +211,7 @@ def initialise(
     killed_before: bool = False,
     launch: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """What `relatum init` prints, prepared with options of `crash_tests.launch` if there are any.
+    """What `relatum init` prints, prepared with options of `crash_tests.relatum_process` if there are any.
 
     An init that was killed may have come far enough to make the company, and the secret is lost with it: then, and only
     then, what `relatum admin issue` prints.

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from crash_tests.company import issue
 from crash_tests.history import Account
-from crash_tests.site import SUBJECTS, Site
+from crash_tests.store_case import SUBJECTS, Site
 
 
 class Template(Struct, frozen=True):
@@ -24,7 +24,7 @@ class Template(Struct, frozen=True):
 
     @classmethod
     def make(cls, directory: Path, launch: Sequence[str] = ()) -> Self:
-        """One in `directory`, by programs that are prepared with `launch` (crash_tests.launch)."""
+        """One in `directory`, by programs that are prepared with `launch` (crash_tests.relatum_process)."""
         with Site(directory, "template", launch=launch) as site:
             admin_secret = site.make()
             server = site.serve()

@@ -10,9 +10,9 @@ from itertools import islice
 from types import TracebackType
 from typing import Any, Self
 
+from crash_tests.command_requests import activate, receipt_in, results_in, send, send_batch
 from crash_tests.event_stream import Event, EventStream
 from crash_tests.history import Account, Command, Desk, Json, Owner, Stream
-from crash_tests.sending import activate, receipt_in, results_in, send, send_batch
 from crash_tests.violation import require
 from crash_tests.wire import Connection, Response
 from relatum.limits import BATCH_BODY_BYTES_MAX, COMMAND_BATCH_MAX

@@ -7,15 +7,15 @@ from functools import partial
 from threading import Condition, Thread
 from typing import Literal
 
-from crash_tests.clerk import Clerk
+from crash_tests.admin_worker import Clerk
 from crash_tests.client import Client
 from crash_tests.consumers.follower import Follower
 from crash_tests.consumers.page_reader import PageReader
-from crash_tests.dice import Place, seeded
-from crash_tests.ground import Ground
+from crash_tests.curation_workload.worker import Tender
 from crash_tests.mining import Miner
+from crash_tests.random_draws import Place, seeded
 from crash_tests.server import Server
-from crash_tests.tending.tender import Tender
+from crash_tests.store_clients import Ground
 from crash_tests.violation import require
 from crash_tests.wire import ANSWER_SECONDS_MAX
 from crash_tests.worker import Worker

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from crash_tests.failpoints.torn import tear
-from relatum import failpoints
-from relatum.backup.restoring import restore
 from relatum.ledger import Ledger
+from relatum.store import failpoints
+from relatum.store.backup.restore import restore
 from tests.backup.scene import back_up
 from tests.support.builders import ADA, PARTITION, create
 

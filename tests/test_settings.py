@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relatum.settings import Settings, SettingsError, load
+from relatum.http.settings import Settings, SettingsError, load
 
 GIVEN = {"directory": Path("store")}
 

@@ -13,17 +13,18 @@ from relatum.core.access import StoredCredential
 from relatum.core.changes import JournalHead
 from relatum.core.events import Head
 from relatum.core.ids import Ref, uuid_text
+from relatum.core.row_counts import Tally
 from relatum.core.state import RecordVersion, RelationVersion
-from relatum.core.tally import Tally
 from relatum.errors import Failure
-from relatum.store import database, engine_cut, index, integrity, newest, partition, preflight, rows, shadow
+from relatum.store import adjacency, database, integrity, latest, partition, preflight, read_only_open, rows
+from relatum.store import snapshot as engine_cut
+from relatum.store.catalog import Listing
+from relatum.store.counts import Recounts
 from relatum.store.journal import Entry, Journal
 from relatum.store.keys import beyond
 from relatum.store.kv import Reader
-from relatum.store.listing import Listing
 from relatum.store.manifest import Manifest
 from relatum.store.partition import Direction, PartitionReader
-from relatum.store.recounts import Recounts
 
 
 def unseal_whatever(key: bytes, row: bytes) -> bytes:
@@ -94,17 +95,17 @@ def believe_rows(
 
 def entries_uncounted(
     reader: PartitionReader, direction: Direction, end: Ref, header: rows.Completeness | None = None
-) -> Iterator[index.IndexEntry]:  # the header is not looked at: that is the bug
+) -> Iterator[adjacency.IndexEntry]:  # the header is not looked at: that is the bug
     """An index is read as it is found."""
     del header
     prefix = reader.keys.adjacency(direction, end.record_id, end.revision)
     for key, row in reader.reader.scan(prefix, beyond(prefix)):
-        yield index.IndexEntry(uuid_text(key[-16:]), rows.unseal(key, row))
+        yield adjacency.IndexEntry(uuid_text(key[-16:]), rows.unseal(key, row))
 
 
 def walk_alone(
     reader: Reader, current: bytes, revisions: bytes, after: bytes | None, *, reverse: bool
-) -> Iterator[newest.Row]:  # revisions are not looked at: that is the bug
+) -> Iterator[latest.Row]:  # revisions are not looked at: that is the bug
     """A table of what is current is taken for complete."""
     del revisions
     start, stop = current, beyond(current)
@@ -163,7 +164,10 @@ BUGS = (
     Bug(
         name="preflight-skipped",
         help="the engine alone judges its logs and its manifest",
-        patches=(Patch(preflight, "torn_ends", find_nothing_torn), Patch(shadow, "torn_ends", find_nothing_torn)),
+        patches=(
+            Patch(preflight, "torn_ends", find_nothing_torn),
+            Patch(read_only_open, "torn_ends", find_nothing_torn),
+        ),
     ),
     Bug(
         name="manifest-not-checked",
@@ -197,12 +201,12 @@ BUGS = (
     Bug(
         name="index-not-counted",
         help="an index is read as it is found, whatever its header counts",
-        patches=(Patch(index, "entries", entries_uncounted),),
+        patches=(Patch(adjacency, "entries", entries_uncounted),),
     ),
     Bug(
         name="missing-row-not-missed",
         help="queries show what current rows there are, and not that one is missing",
-        patches=(Patch(newest, "walk", walk_alone),),
+        patches=(Patch(latest, "walk", walk_alone),),
     ),
     Bug(
         name="newest-not-compared",

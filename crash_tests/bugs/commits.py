@@ -7,15 +7,14 @@ from itertools import islice
 from threading import Event
 
 from crash_tests.bugs.bug import Bug, Patch
-from relatum import failpoints
 from relatum.errors import StorageFailure
-from relatum.store import keys, rows
+from relatum.ledger.writer.committer import Committer
+from relatum.ledger.writer.group_builder import Deciding
+from relatum.ledger.writer.submission import Ticket
+from relatum.store import failpoints, keys, rows
 from relatum.store.database import Database
 from relatum.store.kv import KeyValue
 from relatum.store.rocks import RocksStore
-from relatum.writer.committer import Committer
-from relatum.writer.deciding import Deciding
-from relatum.writer.submission import Ticket
 
 Rows = Mapping[bytes, bytes | None]
 

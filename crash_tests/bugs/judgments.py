@@ -12,7 +12,7 @@ from relatum.core.state import PartitionState
 from relatum.store import rows
 from relatum.store.keys import PREFIX_BYTES, Table
 from relatum.store.projection import apply
-from relatum.store.projection.staging import Staging
+from relatum.store.projection.staged_partition import Staging
 
 _put = Staging.put
 _receipt = apply._receipt

@@ -9,7 +9,7 @@ from relatum.store.keys import PREFIX_BYTES, Table
 from relatum.store.overlay import Packable
 from relatum.store.partition import Direction
 from relatum.store.projection import apply
-from relatum.store.projection.staging import Staging
+from relatum.store.projection.staged_partition import Staging
 
 _index = Staging.index
 _put = Staging.put

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from crash_tests.bugs.bug import Bug, Patch
-from relatum import failpoints
 from relatum.clock import FloorClock
-from relatum.store import rows
-from relatum.store.bodies import Bodies
-from relatum.writer.committer import Committer
-from relatum.writer.deciding import Deciding
-from relatum.writer.intake import Intake
-from relatum.writer.submission import Ticket
+from relatum.ledger.writer.command_queue import Intake
+from relatum.ledger.writer.committer import Committer
+from relatum.ledger.writer.group_builder import Deciding
+from relatum.ledger.writer.submission import Ticket
+from relatum.store import failpoints, rows
+from relatum.store.staged_rows import Bodies
 
 _body = Bodies.body
 

@@ -6,7 +6,7 @@ from random import Random
 
 from msgspec import Struct
 
-from crash_tests.dice import seeded
+from crash_tests.random_draws import seeded
 
 SERVED = 2
 """How many servers of a case have clients at work; one more is judged."""

@@ -11,11 +11,11 @@ from contextlib import closing
 from typing import NamedTuple
 
 from crash_tests.clocks.wrong_clock import WrongClock
+from crash_tests.command_requests import receipt_in, send
 from crash_tests.event_stream import EventStream
-from crash_tests.ground import Ground
 from crash_tests.history import Command, Desk, Json
 from crash_tests.registry import Registry
-from crash_tests.sending import receipt_in, send
+from crash_tests.store_clients import Ground
 from crash_tests.violation import Violation, require, require_same
 from crash_tests.wire import Connection
 

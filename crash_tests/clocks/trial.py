@@ -11,10 +11,10 @@ from msgspec import Struct, field
 from crash_tests.clocks.case import Case, Life
 from crash_tests.clocks.instants import Instants
 from crash_tests.clocks.wrong_clock import WrongClock
-from crash_tests.dice import seeded
 from crash_tests.oracle import Verdict
+from crash_tests.random_draws import seeded
 from crash_tests.server import Server
-from crash_tests.site import Site
+from crash_tests.store_case import Site
 from crash_tests.template import Template
 from crash_tests.violation import require
 from crash_tests.workload import Workload

@@ -25,7 +25,7 @@ class WrongClock:
 
     @property
     def launch(self) -> tuple[str, str]:
-        """How a program is made to use it: options of crash_tests.launch."""
+        """How a program is made to use it: options of crash_tests.relatum_process."""
         return "--clock", str(self._file)
 
     def millis(self) -> int:

@@ -6,7 +6,7 @@ the one before it.
 
 from __future__ import annotations
 
-from crash_tests.consumers.heard import Heard
+from crash_tests.consumers.stream_history import Heard
 from crash_tests.history import Command, Json, Owner
 from crash_tests.violation import require, require_same
 

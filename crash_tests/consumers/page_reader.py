@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from random import Random
 
+from crash_tests.command_requests import require_unavailable
+from crash_tests.consumers.checkpoint_writer import Saver
 from crash_tests.consumers.consumer import Consumer
-from crash_tests.consumers.saver import Saver
-from crash_tests.ground import Ground
 from crash_tests.history import Json
-from crash_tests.sending import require_unavailable
 from crash_tests.server import Server
+from crash_tests.store_clients import Ground
 from crash_tests.violation import require, require_same
 from crash_tests.wire import Connection
 from crash_tests.worker import until_gone

@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from crash_tests.damage.judgement import CATALOGUE, CONTROLS, NOTICED, Noticed, Outcome
+from crash_tests.damage.damage_case import CATALOGUE, CONTROLS, NOTICED, Noticed, Outcome
 from crash_tests.damage.worker import CASE_SECONDS_MAX, Attempt, Prepare
 from crash_tests.leftovers import in_memory
 from crash_tests.part import Part, Run, Summary

@@ -12,10 +12,10 @@ from typing import Any
 import msgspec
 
 from crash_tests.company import COMPANY
-from crash_tests.damage.asking import Failed, Question, answer
-from crash_tests.damage.judged import JUDGED
+from crash_tests.damage.judgment_scene import JUDGED
+from crash_tests.damage.question import Failed, Question, answer
 from crash_tests.damage.workload import CONSUMERS, ELSEWHERE, IDLE, OTHER_COMPANY, Saved, Taken, Told
-from crash_tests.embedded.desks import PARTITIONS
+from crash_tests.embedded.accounts import PARTITIONS
 from crash_tests.violation import Violation, require_same
 from relatum.core import digests
 from relatum.core.ids import Partition, Ref, company_partition

@@ -23,18 +23,18 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
-from crash_tests.damage.asking import Question
+from crash_tests.damage.question import Question
 from crash_tests.damage.questions import all_answered
 from crash_tests.damage.workload import Seeded, Told, Workload
 from crash_tests.violation import Violation
-from relatum import failpoints
 from relatum.clock import ManualClock
 from relatum.ledger import Ledger
+from relatum.store import failpoints
 from relatum.store.database import ENGINE_NAME, Database
 from relatum.store.rocks import RocksStore
+from relatum.store.verify.directory import verify_directory
+from relatum.store.verify.report import Report
 from relatum.telemetry import Log
-from relatum.verify.directory import verify_directory
-from relatum.verify.report import Report
 
 BEYOND_ALL = b"\xff" * 64
 ASKED_AFTER_MILLIS = 60_000

@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from crash_tests.bugs import BUGS
-from crash_tests.damage import judgement, scene
+from crash_tests.damage import damage_case, scene
 from crash_tests.forks import forked
 from crash_tests.pool import Message, say
 from crash_tests.violation import Violation
@@ -70,7 +70,7 @@ def _prepared(place: Path, seed: str, errors: Path) -> Message:
 
 
 def _trying(place: Path, scratch: Path, seed: int, number: int, control: str | None) -> Callable[[int], int]:
-    return _telling(lambda: msgspec.json.encode(judgement.try_case(place, scratch, seed, number, control)))
+    return _telling(lambda: msgspec.json.encode(damage_case.try_case(place, scratch, seed, number, control)))
 
 
 def _telling(act: Callable[[], bytes | None]) -> Callable[[int], int]:
@@ -104,7 +104,7 @@ def main(arguments: list[str]) -> None:
     """Plants the bug, if one is named, and works."""
     parser = ArgumentParser(prog="python -m crash_tests.damage.worker", description=__doc__)
     parser.add_argument("--bug", choices=sorted(BUGS))
-    parser.add_argument("--control", choices=judgement.CONTROLS)
+    parser.add_argument("--control", choices=damage_case.CONTROLS)
     parser.add_argument("errors", type=Path, help="a directory for what children write to standard error")
     told = parser.parse_args(arguments)
     if told.bug is not None:

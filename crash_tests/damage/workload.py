@@ -12,13 +12,12 @@ import msgspec
 from msgspec import Struct
 
 from crash_tests.company import COMPANY, SHARED
-from crash_tests.damage.judged import Judge
-from crash_tests.embedded.desks import DESKS, author_of
+from crash_tests.damage.judgment_scene import Judge
+from crash_tests.embedded.accounts import DESKS, author_of
 from crash_tests.history import Command, Desk
 from crash_tests.operations import Author, Sight
 from crash_tests.violation import require
 from relatum.clock import ManualClock
-from relatum.company import IssuedCredential
 from relatum.core import digests
 from relatum.core.access import Authority, CredentialSpec
 from relatum.core.commands import CreateRecord, RecordOperation, RelationOperation
@@ -30,8 +29,9 @@ from relatum.core.records import RecordInput
 from relatum.core.streams import RECORDS, RELATIONS, Stream
 from relatum.errors import Failure, Refusal
 from relatum.ledger import Ledger
-from relatum.reads import changes, credentials
-from relatum.writer.submission import MemorySubmission
+from relatum.ledger.company import IssuedCredential
+from relatum.ledger.reads import changes, credentials
+from relatum.ledger.writer.submission import MemorySubmission
 
 START_MILLIS = 1_700_000_000_000
 OTHER_COMPANY = "birch"

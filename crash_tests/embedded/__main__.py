@@ -13,7 +13,7 @@ from crash_tests.bugs import BUGS
 from crash_tests.embedded.life import live
 from crash_tests.embedded.messages import Reporter
 from crash_tests.embedded.plan import Plan
-from relatum import failpoints
+from relatum.store import failpoints
 from relatum.store.rocks import WRITE_BUFFER_BYTES
 
 

@@ -7,7 +7,7 @@ from typing import Self
 
 from msgspec import Struct
 
-from crash_tests.embedded.desks import DESKS
+from crash_tests.embedded.accounts import DESKS
 from crash_tests.embedded.messages import (
     Ask,
     Broken,

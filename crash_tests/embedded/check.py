@@ -22,8 +22,8 @@ from msgspec import Struct
 from crash_tests.bugs import BUGS
 from crash_tests.embedded.acknowledged import Acknowledged
 from crash_tests.embedded.plan import Plan
-from crash_tests.embedded.seeded import AGES, CountingClock, SeededEntropy
-from crash_tests.embedded.settling import resolve, tell_again
+from crash_tests.embedded.recovery import resolve, tell_again
+from crash_tests.embedded.seeded_environment import AGES, CountingClock, SeededEntropy
 from crash_tests.inspection.inspect import inspect
 from crash_tests.inspection.stored import StoredRows
 from crash_tests.violation import Violation, require
@@ -33,7 +33,7 @@ from relatum.ledger import Ledger
 from relatum.store import keys, rocks, rows
 from relatum.store.database import Database
 from relatum.store.keys import PREFIX_BYTES, PartitionKeys
-from relatum.verify.directory import verify_directory
+from relatum.store.verify.directory import verify_directory
 
 _BEYOND_ALL = b"\xff" * (PREFIX_BYTES + 1)
 _FINDINGS_SHOWN = 3

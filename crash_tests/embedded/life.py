@@ -13,8 +13,9 @@ from threading import Event, Lock, Thread
 from unittest import mock
 
 from crash_tests.bugs import BUGS
-from crash_tests.embedded.acting import administrator, carry_out, carry_out_all
-from crash_tests.embedded.desks import PARTITIONS
+from crash_tests.embedded.accounts import PARTITIONS
+from crash_tests.embedded.command_source import Sights, Thinker, bootstrap
+from crash_tests.embedded.execution import administrator, carry_out, carry_out_all
 from crash_tests.embedded.messages import (
     Activation,
     Broken,
@@ -29,13 +30,11 @@ from crash_tests.embedded.messages import (
     Unable,
 )
 from crash_tests.embedded.plan import Plan
-from crash_tests.embedded.seeded import AGES, CountingClock, SeededEntropy
-from crash_tests.embedded.thinking import Sights, Thinker, bootstrap
+from crash_tests.embedded.seeded_environment import AGES, CountingClock, SeededEntropy
 from crash_tests.violation import Violation, require_same
-from relatum import failpoints
 from relatum.errors import Failure, StorageFailure, StoreUnavailable
 from relatum.ledger import Ledger
-from relatum.store import rocks
+from relatum.store import failpoints, rocks
 from relatum.store.rows import Position
 from relatum.store.view import LedgerView
 

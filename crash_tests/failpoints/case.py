@@ -10,8 +10,8 @@ from random import Random
 
 from msgspec import Struct
 
-from crash_tests.dice import seeded
-from relatum.failpoints import NAMES, Name
+from crash_tests.random_draws import seeded
+from relatum.store.failpoints import NAMES, Name
 
 MADE = tuple(name for name in NAMES if name.startswith("make."))
 OPENED = tuple(name for name in NAMES if name.startswith("open."))

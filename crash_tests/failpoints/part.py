@@ -8,10 +8,10 @@ from crash_tests.failpoints.case import draw_case
 from crash_tests.failpoints.trial import Outcome, Trial
 from crash_tests.oracle import Verdict
 from crash_tests.part import Part, Run, Summary
-from crash_tests.site import NOTICED
+from crash_tests.store_case import NOTICED
 from crash_tests.template import Template
 from crash_tests.violation import Violation
-from relatum.failpoints import NAMES
+from relatum.store.failpoints import NAMES
 
 
 class Totals(Struct):

@@ -8,14 +8,14 @@ from signal import SIGTERM
 
 from msgspec import Struct
 
-from crash_tests.dice import seeded
+from crash_tests.failpoints.backup_case import Copying
 from crash_tests.failpoints.case import CLOSED, REPAIRED, Case
-from crash_tests.failpoints.copying import Copying
-from crash_tests.failpoints.dying import failpoint, require_killed, require_killed_on_its_way
+from crash_tests.failpoints.killed_process import failpoint, require_killed, require_killed_on_its_way
 from crash_tests.failpoints.torn import tear
 from crash_tests.oracle import Verdict
+from crash_tests.random_draws import seeded
 from crash_tests.server import Child, Server
-from crash_tests.site import SUBJECTS, Site
+from crash_tests.store_case import SUBJECTS, Site
 from crash_tests.template import Template
 from crash_tests.workload import Workload
 

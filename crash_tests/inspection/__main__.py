@@ -16,8 +16,8 @@ from crash_tests.inspection.searching import check_search_index
 from crash_tests.inspection.stored import read_store
 from crash_tests.violation import Violation, require, require_same
 from relatum.errors import StoreUnavailable
-from relatum.verify.directory import verify_directory
-from relatum.verify.report import Report
+from relatum.store.verify.directory import verify_directory
+from relatum.store.verify.report import Report
 
 
 def main(directory: Path, claims: Path) -> int:

@@ -21,8 +21,8 @@ from relatum.core.events import (
     RecordEvent,
     RelationEvent,
 )
-from relatum.core.parts import receipt_family
-from relatum.judging import SYSTEM
+from relatum.core.relation_events import receipt_family
+from relatum.ledger.judgments import SYSTEM
 from relatum.store import rows
 from relatum.store.keys import Table
 

@@ -17,8 +17,8 @@ from relatum.core.cursors import CheckpointReceipt
 from relatum.core.events import JudgmentEvent
 from relatum.core.ids import Partition
 from relatum.core.links import LinkReceipt
-from relatum.core.parts import judgment_family
 from relatum.core.receipts import JudgmentReceipt, RecordReceipt, RelationReceipt
+from relatum.core.relation_events import judgment_family
 
 AnyReceipt = RecordReceipt | RelationReceipt | CheckpointReceipt | JudgmentReceipt | LinkReceipt
 Key = tuple[Partition, str, str, str]

@@ -13,7 +13,7 @@ from relatum.core.changes import RecordChange, RelationChange
 from relatum.core.commands import AssertRelation
 from relatum.core.consequences import RelationPart
 from relatum.core.events import Event, RecordEvent, RelationEvent
-from relatum.core.parts import receipt_of, relation_part
+from relatum.core.relation_events import receipt_of, relation_part
 from relatum.core.relations import RelationInput
 from relatum.core.state import RecordVersion
 from relatum.core.streams import RECORDS, RELATIONS, Stream

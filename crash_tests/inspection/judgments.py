@@ -1,7 +1,7 @@
 """What judgments, links and promotions have left: told again from all events, and spread naively over its tables.
 
-IMPORTANT: nothing here may use `relatum.store.projection`, which writes these rows, or `relatum.verify`, which judges
-them: a fault there would agree with itself.
+IMPORTANT: nothing here may use `relatum.store.projection`, which writes these rows, or `relatum.store.verify`, which
+judges them: a fault there would agree with itself.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from relatum.core.relations import StoredRelation
 from relatum.core.standings import Standing, StandingChange, confirmed, marked_stale, standing_after
 from relatum.core.stored_judgments import Promoted, SweepRun
 from relatum.core.verdicts import StoredVerdict
-from relatum.store import end_rows, rows
+from relatum.store import endpoint_rows, rows
 from relatum.store.keys import Table
 
 Told = tuple[Table, bytes, bytes]
@@ -173,7 +173,7 @@ def _standings(partition: StoredPartition, past: Past) -> Iterator[Told]:
         if standing.pinned_at_millis is not None:
             yield Table.PINNED, keys.pinned(own), b""
         if (by := standing.superseded_by) is not None:
-            how = end_rows.Replaced(by.relation_id, past.for_topic[own])
+            how = endpoint_rows.Replaced(by.relation_id, past.for_topic[own])
             yield Table.REPLACED, keys.replaced_entry(by.record_id, own), how.pack()
 
 
@@ -183,8 +183,8 @@ def _candidates(partition: StoredPartition, past: Past) -> Iterator[Told]:
         source, target, waits = one.source.record_id, one.target.record_id, one.status == "pending"
         yield Table.CANDIDATE, keys.candidate(own), rows.CANDIDATE.encode(one)
         yield Table.CANDIDATE_STATUS, keys.candidate_status(one.status, one.since_millis, own), b""
-        yield Table.CANDIDATE_END, keys.candidate_end(source, own), end_rows.CandidateEnd(waits, target).pack()
-        yield Table.CANDIDATE_END, keys.candidate_end(target, own), end_rows.CandidateEnd(waits, source).pack()
+        yield Table.CANDIDATE_END, keys.candidate_end(source, own), endpoint_rows.CandidateEnd(waits, target).pack()
+        yield Table.CANDIDATE_END, keys.candidate_end(target, own), endpoint_rows.CandidateEnd(waits, source).pack()
         if waits:
             yield Table.CANDIDATE_PAIR, keys.candidate_pair(source, target), rows.pack_uuid(own)
 
@@ -193,7 +193,7 @@ def _verdicts(partition: StoredPartition, past: Past, relations: dict[str, Store
     keys = partition.keys
     for own, verdict in past.verdicts.items():
         source, target, counts = verdict.source.record_id, verdict.target.record_id, relations[own].indexed
-        out, into = (end_rows.VerdictEnd(counts, other, verdict.kind).pack() for other in (target, source))
+        out, into = (endpoint_rows.VerdictEnd(counts, other, verdict.kind).pack() for other in (target, source))
         yield Table.VERDICT, keys.verdict(own), rows.VERDICT.encode(verdict)
         yield Table.VERDICT_END, keys.verdict_end(source, Table.OUTGOING, own), out
         yield Table.VERDICT_END, keys.verdict_end(target, Table.INCOMING, own), into

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from crash_tests.inspection.stored import StoredPartition, StoredRows, same_rows
 from relatum.store import keys
-from relatum.store.bodies import Bodies
 from relatum.store.memory import MemoryStore
 from relatum.store.projection.rebuild import rebuild
-from relatum.store.projection.staging import Staging
+from relatum.store.projection.staged_partition import Staging
+from relatum.store.staged_rows import Bodies
 
 _OF_THE_STORE_ITSELF = {keys.FORMAT, keys.POSITION}
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from crash_tests.inspection.stored import Rows, StoredRows
 from crash_tests.violation import require_same
-from relatum.search.index import FILE_NAME, SearchIndex
+from relatum.ledger.search.index import FILE_NAME, SearchIndex
 from relatum.store.partition import PartitionReader
 from relatum.telemetry import Log
 

@@ -24,7 +24,7 @@ from relatum.core.records import RecordMeta
 from relatum.core.relations import StoredRelation
 from relatum.core.standings import Standing
 from relatum.core.verdicts import VERDICTS, StoredVerdict
-from relatum.store import end_rows, rows
+from relatum.store import endpoint_rows, rows
 from relatum.store.keys import Table
 
 
@@ -117,8 +117,8 @@ def _check_candidates(left: Left) -> None:
         require({source, target} <= left.records.keys(), f"{left.where}: a candidate without its records")
         pending = one.status == "pending"
         listed[k.candidate_status(one.status, one.since_millis, own)] = b""
-        ends[k.candidate_end(source, own)] = end_rows.CandidateEnd(pending, target).pack()
-        ends[k.candidate_end(target, own)] = end_rows.CandidateEnd(pending, source).pack()
+        ends[k.candidate_end(source, own)] = endpoint_rows.CandidateEnd(pending, target).pack()
+        ends[k.candidate_end(target, own)] = endpoint_rows.CandidateEnd(pending, source).pack()
         if pending:
             pair = k.candidate_pair(source, target)
             require(pair not in pairs, f"{left.where}: a pair with two pending candidates")
@@ -163,7 +163,7 @@ def _check_verdicts(left: Left) -> None:
             (source.record_id, target.record_id, Table.OUTGOING),
             (target.record_id, source.record_id, Table.INCOMING),
         ):
-            end = end_rows.VerdictEnd(relation.indexed, other, verdict.kind)
+            end = endpoint_rows.VerdictEnd(relation.indexed, other, verdict.kind)
             ends[k.verdict_end(record_id, direction, own)] = end.pack()
     _same(left, Table.VERDICT_END, ends)
     found = set(left.partition.table(Table.VERDICT_PAIR))

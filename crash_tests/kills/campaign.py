@@ -11,11 +11,11 @@ from time import monotonic
 
 from msgspec import Struct, field
 
-from crash_tests.dice import seeded
 from crash_tests.inspection.inspect import Findings
 from crash_tests.kills.plan import Aim, draw_plan
-from crash_tests.kills.stage import Rig, Round, Stage
+from crash_tests.kills.store_rounds import Rig, Round, Stage
 from crash_tests.oracle import Verdict
+from crash_tests.random_draws import seeded
 from crash_tests.violation import Violation
 
 ROUNDS_PER_STORE = 6

@@ -7,9 +7,9 @@ from argparse import ArgumentParser
 from crash_tests.kills.campaign import Campaign
 from crash_tests.kills.controls import CONTROLS
 from crash_tests.kills.plan import MOMENTS
-from crash_tests.kills.stage import Rig
+from crash_tests.kills.store_rounds import Rig
 from crash_tests.part import Part, Run, Summary
-from crash_tests.site import NOTICED
+from crash_tests.store_case import NOTICED
 from relatum.limits import SLOTS_DEFAULT
 
 

@@ -19,11 +19,11 @@ from msgspec import Struct
 
 from crash_tests.disk import Disk, make_image
 from crash_tests.kernel import mount, unmount
-from crash_tests.limits.shift import Shift, require_reads, require_states
+from crash_tests.limits.workload import Shift, require_reads, require_states
 from crash_tests.oracle import Verdict
 from crash_tests.part import Run
 from crash_tests.server import START_SECONDS_MAX, STOP_SECONDS_MAX, Server
-from crash_tests.site import Site
+from crash_tests.store_case import Site
 from crash_tests.template import Template
 from crash_tests.violation import Violation, require
 from relatum.limits import KIB, MIB

@@ -6,10 +6,10 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from crash_tests.crew import crew
 from crash_tests.limits import full_disk, scarce
 from crash_tests.oracle import Verdict
 from crash_tests.part import Part, Run, Summary
+from crash_tests.processes import crew
 from crash_tests.template import Template
 
 AT_ONCE = 2

@@ -19,12 +19,12 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from crash_tests.limits.shift import Shift, require_states
-from crash_tests.limits.within import CGROUP
+from crash_tests.limits.limited_process import CGROUP
+from crash_tests.limits.workload import Shift, require_states
 from crash_tests.oracle import Verdict
 from crash_tests.part import Run
 from crash_tests.server import START_SECONDS_MAX, STOP_SECONDS_MAX, Server, module
-from crash_tests.site import Site
+from crash_tests.store_case import Site
 from crash_tests.template import Template
 from crash_tests.violation import Violation, require
 from relatum.limits import KIB, MIB
@@ -212,12 +212,12 @@ def _limit(case: Case) -> Iterator[list[str]]:
         yield []
         return
     if name != CGROUP:
-        yield [*module("crash_tests.limits.within", name, str(case.value)), "--"]
+        yield [*module("crash_tests.limits.limited_process", name, str(case.value)), "--"]
         return
     group = MEMORY_CGROUPS / f"relatum-{os.getpid()}-{case.number}"
     group.mkdir()
     try:
         (group / "memory.limit_in_bytes").write_text(str(case.value))
-        yield [*module("crash_tests.limits.within", name, str(group)), "--"]
+        yield [*module("crash_tests.limits.limited_process", name, str(group)), "--"]
     finally:
         group.rmdir()

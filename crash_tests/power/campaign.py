@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
-from crash_tests.crew import crew
 from crash_tests.embedded import Checked
 from crash_tests.part import Run, Summary
 from crash_tests.power.case import Case
 from crash_tests.power.moments import PLACES
 from crash_tests.power.stores import Preparation
+from crash_tests.processes import crew
 
 BUGS = (
     "unsynced-commit",

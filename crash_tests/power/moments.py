@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from crash_tests.embedded import Plan
 from crash_tests.power.forked import Forked
-from relatum import failpoints
+from relatum.store import failpoints
 from relatum.store.rocks import WRITE_BUFFER_BYTES
 
 LINES_MEAN: Final = 40

@@ -18,7 +18,7 @@ from crash_tests.power.case import Case
 from crash_tests.power.forked import Forked
 from crash_tests.power.stores import LIFE_SECONDS_MAX, STORE, Beginning
 from crash_tests.server import Server
-from crash_tests.site import Site
+from crash_tests.store_case import Site
 from crash_tests.template import Template
 from crash_tests.violation import Violation, require
 from crash_tests.workload import Workload

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from crash_tests.history import STREAMS, Json, Stream
-from crash_tests.simulation.story import STREAM_NAMES, Story
+from crash_tests.simulation.observations import STREAM_NAMES, Story
 from crash_tests.violation import Violation, require_same
 from relatum.core.company import ConsumersQuery
 from relatum.errors import Refusal
-from relatum.reads import consumers, credentials
+from relatum.ledger.reads import consumers, credentials
 from relatum.store.view import LedgerView
 
 _LIMIT = 2

@@ -12,15 +12,14 @@ import msgspec
 
 from crash_tests.adjacency import compare, neighbourhood
 from crash_tests.history import Command, Json
-from crash_tests.judging.comparing import JudgmentsCompared
+from crash_tests.judgment_model.answer_checks import JudgmentsCompared
 from crash_tests.model import Model
-from crash_tests.simulation.chapter import Chapter
+from crash_tests.simulation.partition_model import Chapter
 from crash_tests.violation import require, require_same
 from relatum.core.graphs import EvidenceGraphQuery, TypedGraphQuery
 from relatum.core.queries import RecordFilter, RelationFilter
 from relatum.errors import Refusal
-from relatum.limits import ANNOTATIONS_MAX, QUEUE_LIMIT_MAX
-from relatum.reads import (
+from relatum.ledger.reads import (
     company,
     graph_evidence,
     graph_typed,
@@ -30,6 +29,7 @@ from relatum.reads import (
     relation_query,
     relations,
 )
+from relatum.limits import ANNOTATIONS_MAX, QUEUE_LIMIT_MAX
 from relatum.store.partition import PartitionReader
 from relatum.store.view import LedgerView
 

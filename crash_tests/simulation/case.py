@@ -9,25 +9,25 @@ from typing import Any
 from msgspec import Struct
 
 from crash_tests.company import PRIVATE, SHARED
-from crash_tests.consumers.heard import Heard
+from crash_tests.consumers.stream_history import Heard
 from crash_tests.history import STREAMS, Account, Desk, Owner
-from crash_tests.simulation import decay, ending
-from crash_tests.simulation.attendant import Attendant
-from crash_tests.simulation.clerk import Clerk
+from crash_tests.simulation import final_checks, row_damage
+from crash_tests.simulation.administrator import Clerk
 from crash_tests.simulation.clients import Client
 from crash_tests.simulation.consumers import Follower
-from crash_tests.simulation.decay import Kept
 from crash_tests.simulation.disk import Disk
 from crash_tests.simulation.loop import SimulatedLoop
 from crash_tests.simulation.machine import ADMINISTRATOR, COMPANY, Machine
+from crash_tests.simulation.observations import Story
 from crash_tests.simulation.plan import calm, draw
 from crash_tests.simulation.readers import Reader
+from crash_tests.simulation.row_damage import Kept
 from crash_tests.simulation.scrubber import Scrubber
-from crash_tests.simulation.story import Story
+from crash_tests.simulation.supervisor import Attendant
 from crash_tests.simulation.trace import Trace
 from crash_tests.violation import Violation
-from relatum import failpoints
 from relatum.core.ids import uuid7
+from relatum.store import failpoints
 
 _STEPS_MAX = 50_000
 
@@ -132,7 +132,7 @@ class Case:
         machine.settle()
         assert machine.ledger is not None
         with machine.ledger.view() as view:
-            ending.check_answers(view, story, random)
+            final_checks.check_answers(view, story, random)
             for follower in self._followers:
                 follower.look(view)
             for clerk in self._clerks:
@@ -143,16 +143,16 @@ class Case:
         kept = Kept(
             rows=machine.disk.durable, replaced=machine.disk.replaced, store_key=store_key, now_millis=now_millis
         )
-        ending.check_erasure(story, kept.rows)
+        final_checks.check_erasure(story, kept.rows)
         if self._plan.inspects:
-            ending.check_every_row(story, kept.rows)
+            final_checks.check_every_row(story, kept.rows)
         if self._plan.verifies:
-            decay.check_verification(kept, random)
+            row_damage.check_verification(kept, random)
         if self._plan.decays:
-            decay.check_answers(story, kept, random)
-            decay.check_replay(story, kept, random)
+            row_damage.check_answers(story, kept, random)
+            row_damage.check_replay(story, kept, random)
         if self._plan.rolls_back:
-            ending.check_rollback(machine, random)
+            final_checks.check_rollback(machine, random)
 
     # Its means
 

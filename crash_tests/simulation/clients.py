@@ -11,10 +11,10 @@ from random import Random
 
 from crash_tests.curation import Curator
 from crash_tests.history import Command, Desk, Family, Json
-from crash_tests.simulation.chapter import operation_of
 from crash_tests.simulation.machine import Machine
+from crash_tests.simulation.observations import STREAM_NAMES, Answer, Story
+from crash_tests.simulation.partition_model import operation_of
 from crash_tests.simulation.requests import Unanswered
-from crash_tests.simulation.story import STREAM_NAMES, Answer, Story
 from crash_tests.violation import Violation, require
 from relatum.core import digests
 from relatum.core.decide.saves import Detected, Hit
@@ -23,7 +23,7 @@ from relatum.core.ids import Author as Signature
 from relatum.core.judgments import JudgmentOperation
 from relatum.errors import Failure, Refusal, StorageFailure, WriteBusy, WritesRefused
 from relatum.ledger import Ledger
-from relatum.writer.submission import MemorySubmission, RecordSubmission
+from relatum.ledger.writer.submission import MemorySubmission, RecordSubmission
 
 SIMILARITY = 0.5
 _BATCH_MAX = 4

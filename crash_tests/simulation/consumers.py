@@ -12,20 +12,20 @@ from random import Random
 import msgspec
 
 from crash_tests.consumers.consumer import Consumer
-from crash_tests.consumers.heard import Heard
 from crash_tests.consumers.page_reader import take_page
+from crash_tests.consumers.stream_history import Heard
 from crash_tests.history import Command, Json, Owner
 from crash_tests.simulation.clients import signature
 from crash_tests.simulation.machine import Machine
+from crash_tests.simulation.observations import STREAM_NAMES, Story
 from crash_tests.simulation.requests import Unanswered
-from crash_tests.simulation.story import STREAM_NAMES, Story
 from crash_tests.violation import require, require_same
 from relatum.core import digests
 from relatum.core.cursors import CheckpointCommand
 from relatum.core.feeds import PageQuery
 from relatum.errors import Refusal, WriteBusy, WritesRefused
 from relatum.ledger import Ledger
-from relatum.reads import changes, checkpoints
+from relatum.ledger.reads import changes, checkpoints
 from relatum.store.view import LedgerView
 
 _PAUSE_SECONDS = 0.006

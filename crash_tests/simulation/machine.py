@@ -13,20 +13,20 @@ from collections.abc import Callable, Coroutine
 from random import Random
 from typing import Any, TypeVar
 
-from crash_tests.simulation.chance import AGES, Dice, WrongClock
 from crash_tests.simulation.disk import Disk, Outage
+from crash_tests.simulation.environment import AGES, Dice, WrongClock
 from crash_tests.simulation.loop import SimulatedLoop
-from crash_tests.simulation.mark import FaultyMark
 from crash_tests.simulation.plan import Plan
 from crash_tests.simulation.requests import Requests, Unanswered
 from crash_tests.simulation.store import FaultyStore
 from crash_tests.simulation.trace import Trace
+from crash_tests.simulation.watermark import FaultyMark
 from crash_tests.simulation.writer import SteppedCommitter
 from crash_tests.violation import Violation, require, require_same
-from relatum import failpoints
 from relatum.core.access import Credential
 from relatum.errors import Refusal, StorageFailure, StorageInconsistency, StoreUnavailable, WritesRefused
 from relatum.ledger import Ledger
+from relatum.store import failpoints
 from relatum.store.database import Database
 from relatum.store.kv import View
 from relatum.store.view import LedgerView

@@ -14,9 +14,9 @@ from multiprocessing import get_context
 from msgspec import Struct
 
 from crash_tests.bugs import BUGS
-from crash_tests.dice import seeded
 from crash_tests.kernel import die_with_parent
 from crash_tests.part import Part, Run, Summary
+from crash_tests.random_draws import seeded
 from crash_tests.simulation.case import simulate
 from crash_tests.simulation.controls import CONTROLS
 from crash_tests.simulation.disk import Disk

@@ -12,10 +12,10 @@ import msgspec
 
 from crash_tests.company import SHARED
 from crash_tests.simulation.answers import Answers
-from crash_tests.simulation.chance import AGES
-from crash_tests.simulation.chapter import Chapter
+from crash_tests.simulation.environment import AGES
 from crash_tests.simulation.machine import Machine
-from crash_tests.simulation.story import Story
+from crash_tests.simulation.observations import Story
+from crash_tests.simulation.partition_model import Chapter
 from crash_tests.violation import require_same
 from relatum.core.candidates import Status
 from relatum.core.feeds import PageQuery
@@ -24,8 +24,8 @@ from relatum.core.ids import Partition
 from relatum.core.judgment_queries import JudgmentsQuery
 from relatum.core.queries import RecordFilter, RelationFilter
 from relatum.core.streams import RECORDS, RELATIONS
+from relatum.ledger.reads import changes, graph_typed, judgments, record_query, records, relation_query, relations
 from relatum.limits import ANNOTATIONS_DEFAULT
-from relatum.reads import changes, graph_typed, judgments, record_query, records, relation_query, relations
 from relatum.store.view import LedgerView
 
 _PAUSE_SECONDS = 0.005

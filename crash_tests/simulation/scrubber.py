@@ -7,10 +7,10 @@ from random import Random
 
 from crash_tests.simulation.machine import Machine
 from crash_tests.violation import require
-from relatum.verify.findings import Findings
-from relatum.verify.serial import SerialPartitions
-from relatum.verify.totals import Totals
-from relatum.verify.whole import StoreCheck
+from relatum.store.verify.findings import Findings
+from relatum.store.verify.serial import SerialPartitions
+from relatum.store.verify.store_check import StoreCheck
+from relatum.store.verify.totals import Totals
 
 _PAUSE_SECONDS = 0.003
 _STEP_ROWS = (10, 40)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from relatum.writer.committer import Committer
-from relatum.writer.submission import Submission, Ticket
+from relatum.ledger.writer.committer import Committer
+from relatum.ledger.writer.submission import Submission, Ticket
 
 
 class SteppedCommitter(Committer):

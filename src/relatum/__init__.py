@@ -1,7 +1,7 @@
 """relatum: an event-sourced relation ledger on RocksDB, for the memory of AI agents.
 
 What a program needs that keeps a ledger in process (docs/library.md): `Ledger`, the values that commands are made of,
-receipts, refusals and failures. Reads are the functions of `relatum.reads`.
+receipts, refusals and failures. Reads are the functions of `relatum.ledger.reads`.
 
 The names below are imported when they are first asked for, so that a program which wants one of them, or the command
 line which wants none, does not wait for the engine.
@@ -85,7 +85,7 @@ _HOMES: Final = (
     "relatum.core.receipts",
     "relatum.core.records",
     "relatum.core.relations",
-    "relatum.ledger",
+    "relatum.ledger.ledger",
 )
 
 

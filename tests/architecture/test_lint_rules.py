@@ -25,7 +25,7 @@ def complaints(module: str, source: str) -> str:
 
 
 @pytest.mark.parametrize("source", WALL_CLOCK + RANDOMNESS + ENGINE)
-@pytest.mark.parametrize("module", ["src/relatum/reads/planted.py", "src/relatum/core/planted.py"])
+@pytest.mark.parametrize("module", ["src/relatum/ledger/reads/planted.py", "src/relatum/core/planted.py"])
 def test_the_time_of_day_randomness_and_the_engine_are_banned_in_every_room(module: str, source: str) -> None:
     said = complaints(module, source)
     assert said.startswith("exit 1\n"), said

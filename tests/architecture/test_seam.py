@@ -17,9 +17,9 @@ import msgspec
 import pytest
 
 from relatum.errors import Failure
-from relatum.judging import Judging
 from relatum.ledger import Ledger
-from relatum.mining import Mining
+from relatum.ledger.judgments import Judging
+from relatum.ledger.mined_edges import Mining
 from tests.architecture.project import PACKAGE, ROOT
 
 HTTP = PACKAGE / "http"
@@ -85,14 +85,14 @@ HANDED_ON: Final = frozenset(
 """Where a ledger goes on to somebody in the package who calls it so, too."""
 
 MODULES: Final = {
-    "relatum.derived.repair": "a function over a view: which mined edges dangle",
+    "relatum.ledger.derived.repair": "a function over a view: which mined edges dangle",
     "relatum.store.partition": "the type of what reads are given: a partition of a view",
-    "relatum.store.recounts": "the sign that a read has to count rows first, and belongs in a thread",
-    "relatum.writer.submission": "the type of a command that is ready to be submitted",
+    "relatum.store.counts": "the sign that a read has to count rows first, and belongs in a thread",
+    "relatum.ledger.writer.submission": "the type of a command that is ready to be submitted",
 }
 """What is imported from the store, the writer and what is derived beside the store, and what for."""
 
-ROOMS: Final = ("relatum.derived", "relatum.search", "relatum.store", "relatum.writer")
+ROOMS: Final = ("relatum.ledger.derived", "relatum.ledger.search", "relatum.store", "relatum.ledger.writer")
 NAMES: Final = frozenset({"ledger", "_ledger"})
 KEPT: Final = "ledger = ledger"
 
@@ -305,10 +305,10 @@ def test_a_request_that_uses_a_door_of_the_process_is_noticed(planted: Path) -> 
 @pytest.mark.parametrize(
     ("statement", "module"),
     [
-        ("from relatum.store.upkeep import Image", "relatum.store.upkeep"),
+        ("from relatum.store.file_maintenance import Image", "relatum.store.file_maintenance"),
         ("from relatum.store import rocks", "relatum.store.rocks"),
-        ("from relatum import writer", "relatum.writer"),
-        ("import relatum.writer.committer as writing", "relatum.writer.committer"),
+        ("from relatum import writer", "relatum.ledger.writer"),
+        ("import relatum.ledger.writer.committer as writing", "relatum.ledger.writer.committer"),
         ("def late() -> None:\n    from relatum.store.view import LedgerView", "relatum.store.view"),
     ],
 )

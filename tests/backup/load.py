@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from crash_tests.sending import CommandAnswer
+from crash_tests.command_requests import CommandAnswer
 from crash_tests.wire import Connection
 from tests.http.client import RECEIPTS, RECORDS, RELATIONS, Caller, Json, provenance
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from relatum.backup import making
-from relatum.backup.manifest import Manifest
 from relatum.clock import ManualClock
 from relatum.ledger import Ledger
+from relatum.store.backup import create
+from relatum.store.backup.manifest import Manifest
 from tests.support.builders import START_MILLIS
 from tests.support.history import every_kind_of_event
 from tests.support.stores import published_rows
@@ -32,9 +32,9 @@ def rows_in(directory: Path) -> dict[bytes, bytes]:
 
 def back_up(directory: Path, destination: Path) -> Manifest:
     """A backup of a store at rest."""
-    with making.local_source(directory) as source:
-        files = making.copy(source, destination)
-    return making.seal(destination, source.contents, files, CREATED_AT_MILLIS)
+    with create.local_source(directory) as source:
+        files = create.copy(source, destination)
+    return create.seal(destination, source.contents, files, CREATED_AT_MILLIS)
 
 
 def files_of(directory: Path) -> dict[str, bytes]:

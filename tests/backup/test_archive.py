@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relatum.backup.archive import packed, unpacked
-from relatum.backup.contents import Contents, FileSize, is_path_of_a_store
-from relatum.backup.copying import CHUNK_BYTES
-from relatum.backup.failures import BackupFailed
+from relatum.store.backup.archive import packed, unpacked
+from relatum.store.backup.backup_errors import BackupFailed
+from relatum.store.backup.file_copy import CHUNK_BYTES
+from relatum.store.backup.image_contents import Contents, FileSize, is_path_of_a_store
+from relatum.store.file_maintenance import Image
 from relatum.store.rows import Position
-from relatum.store.upkeep import Image
 
 FILES = {
     "engine/000007.sst": bytes(range(256)) * 2_500,

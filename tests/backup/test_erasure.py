@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from relatum.backup.manifest import STORE_NAME
 from relatum.entropy import SystemEntropy
 from relatum.errors import StorageFailure
 from relatum.ledger import Ledger
-from relatum.search.tables import Tables
-from relatum.search.words import WORD_CHARACTERS_MAX
+from relatum.ledger.search.tables import Tables
+from relatum.ledger.search.tokenizer import WORD_CHARACTERS_MAX
+from relatum.store.backup.manifest import STORE_NAME
 from relatum.store.layout import ENGINE_NAME
 from relatum.store.rocks import RocksStore, reading
-from relatum.verify.directory import verify_directory
+from relatum.store.verify.directory import verify_directory
 from tests.backup.operated import command, done, operated
 from tests.backup.scene import back_up, files_of
 from tests.cli.program import run

@@ -6,7 +6,7 @@ from pathlib import Path
 from signal import SIGKILL
 
 from crash_tests.server import STOP_SECONDS_MAX, Server
-from relatum.backup.restoring import restore
+from relatum.store.backup.restore import restore
 from relatum.store.layout import IMAGES_NAME
 from tests.backup.operated import done, refused, token_file
 from tests.backup.scene import make_store, rows_in

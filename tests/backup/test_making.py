@@ -8,15 +8,15 @@ import msgspec
 import pytest
 from blake3 import blake3
 
-from relatum.backup import making, manifest
-from relatum.backup.contents import Source
-from relatum.backup.failures import BackupFailed, BackupUnusable
 from relatum.errors import StoreUnavailable
 from relatum.store import keys, rows
+from relatum.store.backup import create, manifest
+from relatum.store.backup.backup_errors import BackupFailed, BackupUnusable
+from relatum.store.backup.image_contents import Source
 from relatum.store.keys import Table, beyond
 from relatum.store.layout import ENGINE_NAME, WATERMARK_NAME
 from relatum.store.rocks import RocksStore
-from relatum.verify.directory import verify_directory
+from relatum.store.verify.directory import verify_directory
 from tests.backup.scene import CREATED_AT_MILLIS, back_up, files_of, make_store, rows_in
 
 
@@ -35,7 +35,7 @@ def test_a_backup_has_the_rows_of_the_store_and_a_manifest_that_counts_them(stor
     assert (CREATED_AT_MILLIS, len(before)) == (made.created_at_millis, made.rows)
     assert len(before) == sum(family.rows for family in made.families.values())
     report = verify_directory(tmp_path / "backup" / "store")
-    assert making.families_of(report) == made.families
+    assert create.families_of(report) == made.families
     assert before == rows_in(store)
     assert before == rows_in(tmp_path / "backup" / "store")
 
@@ -79,20 +79,20 @@ def test_a_backup_of_nothing_is_refused_and_makes_nothing(tmp_path: Path) -> Non
 
 
 def test_a_copy_that_was_interrupted_is_no_backup(store: Path, tmp_path: Path) -> None:
-    with making.local_source(store) as source:
+    with create.local_source(store) as source:
         files = iter(source.chunks)
         with pytest.raises(ZeroDivisionError):
-            making.copy(Source(source.contents, (one for one in [next(files)] if 1 // 0)), tmp_path / "backup")
+            create.copy(Source(source.contents, (one for one in [next(files)] if 1 // 0)), tmp_path / "backup")
     with pytest.raises(BackupUnusable, match="no backup"):
         manifest.read(tmp_path / "backup")
 
 
 def test_a_copy_of_another_position_is_no_backup(store: Path, tmp_path: Path) -> None:
-    with making.local_source(store) as source:
-        files = making.copy(source, tmp_path / "backup")
+    with create.local_source(store) as source:
+        files = create.copy(source, tmp_path / "backup")
     other = msgspec.structs.replace(source.contents, position=source.contents.position + 1)
     with pytest.raises(BackupFailed, match="position"):
-        making.seal(tmp_path / "backup", other, files, CREATED_AT_MILLIS)
+        create.seal(tmp_path / "backup", other, files, CREATED_AT_MILLIS)
     assert not (tmp_path / "backup" / "manifest.json").exists()
 
 
@@ -111,9 +111,9 @@ def test_a_damaged_store_is_copied_but_its_copy_is_not_called_a_backup(store: Pa
 
 def test_a_destination_that_has_no_room_leaves_no_backup(store: Path, tmp_path: Path) -> None:
     """A directory that turns into a file where the engine's files should go stands for any failure of the disk."""
-    with making.local_source(store) as source:
+    with create.local_source(store) as source:
         chunks = ((path if path != "watermark" else "engine", parts) for path, parts in source.chunks)
         with pytest.raises(OSError, match="engine"):
-            making.copy(Source(source.contents, chunks), tmp_path / "backup")
+            create.copy(Source(source.contents, chunks), tmp_path / "backup")
     with pytest.raises(BackupUnusable):
         manifest.read(tmp_path / "backup")

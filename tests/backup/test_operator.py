@@ -12,13 +12,13 @@ from subprocess import Popen
 
 import pytest
 
-from relatum.backup import making, manifest
-from relatum.backup.contents import Source
-from relatum.backup.failures import BackupFailed, BackupUnusable
-from relatum.backup.manifest import MANIFEST_NAME
-from relatum.backup.paths import COMPACT_PATH, IMAGE_PATH
-from relatum.backup.remote import remote_source
-from relatum.backup.restoring import restore
+from relatum.store.backup import create, manifest
+from relatum.store.backup.backup_errors import BackupFailed, BackupUnusable
+from relatum.store.backup.image_contents import Source
+from relatum.store.backup.manifest import MANIFEST_NAME
+from relatum.store.backup.operator_paths import COMPACT_PATH, IMAGE_PATH
+from relatum.store.backup.remote import remote_source
+from relatum.store.backup.restore import restore
 from relatum.store.layout import IMAGES_NAME
 from tests.backup.operated import TOKEN, command, done, make_large, operated, refused, token_file
 from tests.cli.program import COMMAND, environment, run
@@ -210,7 +210,7 @@ def test_a_server_that_is_killed_leaves_no_backup_and_its_next_start_no_image(la
             return Source(source.contents, (one for some in ([first], source.chunks) for one in some))
 
         with pytest.raises(BackupFailed, match="ended before"), remote_source(server.url, TOKEN) as source:
-            making.copy(killing(source), backup)
+            create.copy(killing(source), backup)
     assert 1 == len(images_of(large))
     attempts: list[Callable[[], object]] = [
         lambda: manifest.read(backup),

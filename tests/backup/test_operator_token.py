@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from relatum.http.operator import OperatorToken
-from relatum.settings import SettingsError
+from relatum.http.settings import SettingsError
 from tests.backup.operated import TOKEN, token_file
 from tests.cli.program import run
 from tests.http.serving import initialise

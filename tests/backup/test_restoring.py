@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from relatum.backup import manifest
-from relatum.backup.failures import BackupFailed, BackupUnusable
-from relatum.backup.restoring import restore
 from relatum.errors import Failure, StoreUnavailable
 from relatum.ledger import Ledger
+from relatum.store.backup import manifest
+from relatum.store.backup.backup_errors import BackupFailed, BackupUnusable
+from relatum.store.backup.restore import restore
 from relatum.store.layout import ENGINE_NAME, RESTORING_NAME, WATERMARK_NAME
 from relatum.store.lock import DirectoryInUse, making_store_in
-from relatum.verify.directory import Progress, verify_directory
+from relatum.store.verify.directory import Progress, verify_directory
 from tests.backup.scene import back_up, files_of, make_store, rows_in
 from tests.support.desk import Desk
 

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import pytest
 
-from relatum.bench.peers import available, product
-from relatum.bench.peers.peer import Peer
-from relatum.bench.peers.seed import Seed
+from relatum.cli.bench.peers import available, product
+from relatum.cli.bench.peers.peer import Peer
+from relatum.cli.bench.peers.seed import Seed
 
 KEYS = ("sqlite", "sqlite-committer", "lmdb", "postgresql", "postgresql-rows", "postgresql-committer", "cozo")
 

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import msgspec
 
-from relatum.bench.peers import available, product
-from relatum.bench.peers.commands import Commands
-from relatum.bench.peers.peer import Peer
-from relatum.bench.peers.seed import Seed
+from relatum.cli.bench.peers import available, product
+from relatum.cli.bench.peers.commands import Commands
+from relatum.cli.bench.peers.peer import Peer
+from relatum.cli.bench.peers.seed import Seed
 
 REPLAY = "replay"
 

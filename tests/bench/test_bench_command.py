@@ -11,13 +11,13 @@ import pytest
 from click.testing import CliRunner, Result
 from msgspec.structs import replace
 
-from relatum.bench import guard
-from relatum.bench.machine import this_machine
-from relatum.bench.report import as_json, as_text, json_schema
-from relatum.bench.run import Run
-from relatum.bench.series import Series
-from relatum.bench.targets import TARGETS, judged
 from relatum.cli import main
+from relatum.cli.bench import guard
+from relatum.cli.bench.machine import this_machine
+from relatum.cli.bench.report import as_json, as_text, json_schema
+from relatum.cli.bench.run import Run
+from relatum.cli.bench.samples import Series
+from relatum.cli.bench.targets import TARGETS, judged
 from tests.cli import program
 
 SERIES = [
@@ -106,7 +106,7 @@ def guarded(monkeypatch: pytest.MonkeyPatch, made: Run, *series: Series, margin:
         assert (guard.PARTS, guard.ROUNDS) == (parts, rounds)
         return replace(made, series=list(series), targets=judged(series))
 
-    monkeypatch.setattr("relatum.bench.run.run", run)
+    monkeypatch.setattr("relatum.cli.bench.run.run", run)
     return CliRunner().invoke(main, ["bench", "--guard", "--margin", str(margin)])
 
 

@@ -12,9 +12,9 @@ from threading import Thread
 
 import pytest
 
-from relatum.bench.peers import measuring
-from relatum.bench.undisturbed import undisturbed
-from relatum.cli.stopping import stoppable
+from relatum.cli.bench.isolation import undisturbed
+from relatum.cli.bench.peers import rates
+from relatum.cli.signals import stoppable
 from tests.cli.program import COMMAND, Running, environment
 from tests.support.signals import heeded
 
@@ -88,8 +88,8 @@ def test_clients_that_are_interrupted_are_done_before_their_store_is_stopped(mon
                 raise KeyboardInterrupt
             super().start()
 
-    monkeypatch.setattr(measuring, "Thread", Second)
-    crew = measuring._Crew(2, seconds=60.0)
+    monkeypatch.setattr(rates, "Thread", Second)
+    crew = rates._Crew(2, seconds=60.0)
 
     def wait_for_the_other(_: int) -> None:
         crew.begin()

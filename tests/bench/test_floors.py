@@ -8,10 +8,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from relatum.bench.dataset import Assertions, records
-from relatum.bench.floors.rows import written
-from relatum.bench.floors.writes import raw_writes
-from relatum.bench.product import LedgerInProcess
+from relatum.cli.bench.dataset import Assertions, records
+from relatum.cli.bench.floors.rows import written
+from relatum.cli.bench.floors.writes import raw_writes
+from relatum.cli.bench.product import LedgerInProcess
 from relatum.core.commands import RelationBatchItem
 from relatum.core.ids import Ref
 from relatum.store.rocks import RocksStore

@@ -10,10 +10,10 @@ from threading import Thread
 
 import pytest
 
-from relatum.bench.floors.echo import Answer, write_answers
-from relatum.bench.load.generator import Generator, MeasurementFailed
-from relatum.bench.processes import echoing
-from relatum.bench.stage import Stage
+from relatum.cli.bench.floors.echo import Answer, write_answers
+from relatum.cli.bench.load.generator import Generator, MeasurementFailed
+from relatum.cli.bench.processes import echoing
+from relatum.cli.bench.store_fixture import Stage
 
 SECONDS_MAX = 60.0
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from relatum.bench import peers
-from relatum.bench.peers import Available, overhttp, part
-from relatum.bench.series import Setting
+from relatum.cli.bench import peers
+from relatum.cli.bench.peers import Available, over_http, part
+from relatum.cli.bench.samples import Setting
 
 ROUNDS = 2
 
@@ -18,7 +18,7 @@ def test_it_tells_of_every_load_in_every_round(scratch: Path, monkeypatch: pytes
     found = peers.available()
     alone = Available({"sqlite": found.peers["sqlite"]}, {"elsewhere": "not installed"})
     monkeypatch.setattr(part, "available", lambda: alone)
-    monkeypatch.setattr(overhttp, "available", lambda: alone)
+    monkeypatch.setattr(over_http, "available", lambda: alone)
     told: list[str] = []
     directory = scratch / "part"
     directory.mkdir()

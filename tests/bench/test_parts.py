@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import pytest
 
-from relatum.bench.run import PARTS, run
-from relatum.bench.series import Series
-from relatum.bench.targets import TARGETS
+from relatum.cli.bench.run import PARTS, run
+from relatum.cli.bench.samples import Series
+from relatum.cli.bench.targets import TARGETS
 
 pytestmark = pytest.mark.slow
 

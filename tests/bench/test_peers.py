@@ -11,11 +11,11 @@ from typing import cast
 import msgspec
 import pytest
 
-from relatum.bench.peers import available, rocksdb
-from relatum.bench.peers.commands import Commands
-from relatum.bench.peers.deciding import Answer, Refused
-from relatum.bench.peers.measuring import commit_rate, two_hop_micros
-from relatum.bench.peers.seed import TREE_RELATIONS, Seed, command
+from relatum.cli.bench.peers import available, rocksdb
+from relatum.cli.bench.peers.commands import Commands
+from relatum.cli.bench.peers.rates import commit_rate, two_hop_micros
+from relatum.cli.bench.peers.seed import TREE_RELATIONS, Seed, command
+from relatum.cli.bench.peers.shared_command import Answer, Refused
 from relatum.core.receipts import RelationReceipt
 from relatum.store.keys import Table
 from tests.bench.conftest import KEYS, Beside, commit

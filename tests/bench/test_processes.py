@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from relatum.bench.processes import serving
-from relatum.bench.stage import Stage
+from relatum.cli.bench.processes import serving
+from relatum.cli.bench.store_fixture import Stage
 
 
 def test_the_peak_of_a_server_s_memory_is_about_what_it_has_while_nothing_is_asked_of_it(tmp_path: Path) -> None:

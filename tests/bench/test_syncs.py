@@ -12,8 +12,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from relatum.bench.peers import available
-from relatum.bench.peers.seed import plant
+from relatum.cli.bench.peers import available
+from relatum.cli.bench.peers.seed import plant
 from relatum.ledger import Ledger
 from tests.architecture.project import ROOT
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from relatum.bench import guard
-from relatum.bench.series import Series
-from relatum.bench.targets import TARGETS, Target, Verdict, judged, ratio
+from relatum.cli.bench import guard
+from relatum.cli.bench.samples import Series
+from relatum.cli.bench.targets import TARGETS, Target, Verdict, judged, ratio
 
 ECHO = "commands/floor/echo/rate"
 SINGLE = "commands/single/64/rate"

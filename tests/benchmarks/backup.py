@@ -25,15 +25,15 @@ from typing import NamedTuple
 import uvloop
 from starlette.types import ASGIApp, Message
 
-from relatum.backup.paths import COMPACT_PATH, IMAGE_PATH
 from relatum.core.commands import CreateRecord
 from relatum.core.records import RecordInput
 from relatum.entropy import SystemEntropy
 from relatum.http.operator import Operating, OperatorToken
 from relatum.http.server import THREAD_SWITCH_SECONDS, services_of
+from relatum.http.settings import Settings
 from relatum.ledger import Ledger
 from relatum.limits import MIB
-from relatum.settings import Settings
+from relatum.store.backup.operator_paths import COMPACT_PATH, IMAGE_PATH
 from relatum.telemetry import Log
 from tests.support import builders
 from tests.support.builders import ADA, PARTITION

@@ -24,9 +24,10 @@ from relatum.core.ids import Ref
 from relatum.core.links import Link
 from relatum.core.receipts import RecordReceipt
 from relatum.errors import Refusal
-from relatum.ledger import Ledger, MemoryOperation
-from relatum.reads.context import context
-from relatum.reads.graph_typed import typed_graph
+from relatum.ledger import Ledger
+from relatum.ledger.ledger import MemoryOperation
+from relatum.ledger.reads.context import context
+from relatum.ledger.reads.graph_typed import typed_graph
 from tests.benchmarks.saves import GROUP, Contents, show
 from tests.support import builders
 from tests.support.builders import ADA, PARTITION

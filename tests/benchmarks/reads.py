@@ -20,17 +20,17 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from relatum.bench.dataset import assertion
-from relatum.bench.stage import Stage, submitted
+from relatum.cli.bench.dataset import assertion
+from relatum.cli.bench.store_fixture import Stage, submitted
 from relatum.core.feeds import Window
 from relatum.core.graphs import TypedGraphQuery
 from relatum.core.ids import Ref
 from relatum.core.receipts import RelationReceipt
 from relatum.core.streams import RELATIONS
 from relatum.ledger import Ledger
+from relatum.ledger.reads import changes, relations
+from relatum.ledger.reads.graph_typed import typed_graph
 from relatum.limits import CHANGES_PAGE_MAX
-from relatum.reads import changes, relations
-from relatum.reads.graph_typed import typed_graph
 from relatum.store.partition import PartitionReader
 from relatum.store.view import LedgerView
 

@@ -23,7 +23,7 @@ from typing import NamedTuple
 from relatum.core.commands import RecordOperation, SaveRecord
 from relatum.core.receipts import RecordReceipt
 from relatum.ledger import Ledger
-from relatum.writer.submission import MemorySubmission
+from relatum.ledger.writer.submission import MemorySubmission
 from tests.corpora.mapping import FOLDER
 from tests.support import builders
 from tests.support.builders import ADA, PARTITION

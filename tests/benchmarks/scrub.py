@@ -28,8 +28,8 @@ import uvloop
 
 from relatum.http.server import THREAD_SWITCH_SECONDS
 from relatum.ledger import Ledger
+from relatum.store.verify.scrub import Pace, Scrub
 from relatum.telemetry import Log
-from relatum.verify.scrub import Pace, Scrub
 from tests.benchmarks.backup import HEARTBEAT_SECONDS, client
 from tests.benchmarks.verify import build
 from tests.support.measures import measured

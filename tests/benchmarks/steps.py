@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from relatum.bench.stage import COMPANY, Stage
+from relatum.cli.bench.store_fixture import COMPANY, Stage
 from relatum.core import digests
 from relatum.core.access import Credential
 from relatum.core.commands import RelationCommand
@@ -34,15 +34,15 @@ from relatum.http import strict_json
 from relatum.http.endpoints.relation_commands import RelationCommandAnswer
 from relatum.http.responses import encoded
 from relatum.ledger import Ledger
-from relatum.reads import credentials
+from relatum.ledger.reads import credentials
+from relatum.ledger.writer import group as writing
+from relatum.ledger.writer.group import Group
+from relatum.ledger.writer.submission import MemorySubmission
 from relatum.store import keys, rows
 from relatum.store.projection import apply
 from relatum.store.projection import relations as projected_relations
-from relatum.store.projection.staging import Staging
+from relatum.store.projection.staged_partition import Staging
 from relatum.store.rocks import RocksStore
-from relatum.writer import group as writing
-from relatum.writer.group import Group
-from relatum.writer.submission import MemorySubmission
 
 T = TypeVar("T")
 

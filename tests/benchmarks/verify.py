@@ -27,7 +27,7 @@ from relatum.core.receipts import Receipt, RecordReceipt, RelationReceipt
 from relatum.ledger import Ledger
 from relatum.store import rows
 from relatum.store.rocks import reading
-from relatum.verify.directory import verify_directory
+from relatum.store.verify.directory import verify_directory
 from tests.fuzz.dice import Dice
 from tests.support import builders
 from tests.support.builders import ADA, PARTITION

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from relatum import __version__
 from relatum.cli import main
-from relatum.settings import Settings
+from relatum.http.settings import Settings
 
 
 def commands(group: click.Group = main, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:

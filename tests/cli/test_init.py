@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from relatum.cli import main
 from relatum.core.access import Credential
 from relatum.ledger import Ledger
-from relatum.reads import credentials
+from relatum.ledger.reads import credentials
 from tests.cli.program import init, run, serving
 
 

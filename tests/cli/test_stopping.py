@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from relatum.cli.stopping import stoppable
+from relatum.cli.signals import stoppable
 from tests.support.signals import heeded
 
 

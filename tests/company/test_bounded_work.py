@@ -12,8 +12,8 @@ from relatum.core.ids import Partition, Scope, memory_partition
 from relatum.core.streams import RECORDS
 from relatum.errors import Refusal
 from relatum.ledger import Ledger
-from relatum.reads import consumers
-from relatum.reads.consumers import ConsumerPage
+from relatum.ledger.reads import consumers
+from relatum.ledger.reads.consumers import ConsumerPage
 from relatum.store.journal import Journal
 from tests.support.builders import ADA
 from tests.support.desk import Desk

@@ -12,9 +12,9 @@ from relatum.core.events import Stamp
 from relatum.core.ids import Author, Partition
 from relatum.core.receipts import Receipt
 from relatum.errors import Refusal
-from relatum.store.bodies import Bodies
 from relatum.store.memory import MemoryStore
 from relatum.store.projection import Staging, project
+from relatum.store.staged_rows import Bodies
 from tests.support.builders import ADA, PARTITION, START_MILLIS
 from tests.support.steps import Operation, Steps
 

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from relatum.core.events import RelationEvent
 from relatum.core.ids import Partition
+from relatum.core.row_counts import NOTHING
 from relatum.core.streams import RECORDS
-from relatum.core.tally import NOTHING
 from relatum.store import keys, rows
 from relatum.store.keys import PREFIX_BYTES, STREAM_BYTE, PartitionKeys, StoreTable, Table
 from relatum.store.partition import PartitionReader

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import msgspec
 import pytest
 
-from crash_tests.badges import Badge, Badges
-from crash_tests.dice import seeded
 from crash_tests.history import Json
+from crash_tests.random_draws import seeded
 from crash_tests.registry import Change
+from crash_tests.throwaway_credentials import Badge, Badges
 from crash_tests.violation import Violation
 from crash_tests.wire import Response
 

@@ -10,18 +10,18 @@ from pathlib import Path
 import pytest
 
 from crash_tests.__main__ import parser
-from crash_tests.calls.faults import FAULTS, Call, Fault, Mode
-from crash_tests.calls.native import compiled, environment
-from crash_tests.calls.op_log import PART as OP_LOG
-from crash_tests.calls.states import CASES_PER_RECORDING
-from crash_tests.calls.sweep import Case
-from crash_tests.calls.syscalls import MORE_CALLS, cases_of
-from crash_tests.calls.syscalls import PART as SYSCALLS
-from crash_tests.calls.workloads import SWEPT_WHOLLY, WORKLOADS
-from crash_tests.calls.zygote import CHILD_SECONDS_MAX
 from crash_tests.embedded.messages import Activation, CredentialChange, Judgment, Memory, Saving, Sent, messages_in
 from crash_tests.part import Part, Run, Summary, Unavailable
 from crash_tests.server import ROOT
+from crash_tests.system_calls.faults import FAULTS, Call, Fault, Mode
+from crash_tests.system_calls.fork_server import CHILD_SECONDS_MAX
+from crash_tests.system_calls.native import compiled, environment
+from crash_tests.system_calls.op_log import PART as OP_LOG
+from crash_tests.system_calls.states import CASES_PER_RECORDING
+from crash_tests.system_calls.sweep import Case
+from crash_tests.system_calls.syscalls import MORE_CALLS, cases_of
+from crash_tests.system_calls.syscalls import PART as SYSCALLS
+from crash_tests.system_calls.workloads import SWEPT_WHOLLY, WORKLOADS
 from crash_tests.violation import Violation
 from tests.crash.noticing import noticed
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crash_tests.clerk import check_end
+from crash_tests.admin_worker import check_end
 from crash_tests.event_stream import Event
 from crash_tests.violation import Violation
 from tests.crash.scripted import Running

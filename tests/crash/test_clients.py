@@ -11,10 +11,10 @@ import pytest
 
 from crash_tests import client, wire
 from crash_tests.client import Client
-from crash_tests.dice import seeded
-from crash_tests.ground import Ground
 from crash_tests.history import Json
 from crash_tests.operations import Author, Sight
+from crash_tests.random_draws import seeded
+from crash_tests.store_clients import Ground
 from crash_tests.violation import Violation
 from crash_tests.wire import Connection, Response, Unreachable
 from tests.crash.scripted import Running, Scripted, answer, error

@@ -11,7 +11,7 @@ from crash_tests.clocks.case import Case, Jump, Life, draw_case
 from crash_tests.clocks.instants import check_order
 from crash_tests.clocks.trial import Trial
 from crash_tests.clocks.wrong_clock import WrongClock, machine_millis
-from crash_tests.launch import put_clock_wrong
+from crash_tests.relatum_process import put_clock_wrong
 from crash_tests.template import Template
 from crash_tests.violation import Violation
 from relatum.clock import SystemClock

@@ -13,24 +13,24 @@ from unittest import mock
 
 import pytest
 
-from crash_tests.consumers.saver import Saver
+from crash_tests.consumers.checkpoint_writer import Saver
+from crash_tests.curation_workload.requests import Ideas, Known
 from crash_tests.damage.scene import opened
 from crash_tests.damage.workload import Workload
-from crash_tests.dice import seeded
 from crash_tests.embedded import Plan, Reporter, live
-from crash_tests.ground import Ground
 from crash_tests.operations import Author, Sight
+from crash_tests.random_draws import seeded
 from crash_tests.registry import Change
 from crash_tests.server import ROOT
 from crash_tests.simulation.case import simulate
-from crash_tests.tending.requests import Ideas, Known
+from crash_tests.store_clients import Ground
 from relatum.core.commands import RecordOperation, RelationOperation
 from relatum.core.cursors import CheckpointCommand
 from relatum.core.events import CredentialOperation
 from relatum.core.judgments import JudgmentOperation
 from relatum.core.links import LinkOperation
-from relatum.writer.group import Group
-from relatum.writer.submission import ActivationSubmission, CheckpointSubmission, Submission
+from relatum.ledger.writer.group import Group
+from relatum.ledger.writer.submission import ActivationSubmission, CheckpointSubmission, Submission
 from tests.crash.scripted import Running
 from tests.crash.told import ACCOUNT, DESK, cursor, delivery
 

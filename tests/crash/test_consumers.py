@@ -8,8 +8,8 @@ import pytest
 
 from crash_tests.consumers.consumer import Consumer
 from crash_tests.consumers.follower import take_event
-from crash_tests.consumers.heard import Heard
 from crash_tests.consumers.page_reader import take_page
+from crash_tests.consumers.stream_history import Heard
 from crash_tests.event_stream import Event
 from crash_tests.history import Json
 from crash_tests.violation import Violation

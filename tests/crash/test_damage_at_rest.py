@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from crash_tests.bugs import BUGS
-from crash_tests.damage.judgement import CATALOGUE, Outcome
+from crash_tests.damage.damage_case import CATALOGUE, Outcome
 from crash_tests.damage.part import PART, done
 from crash_tests.damage.worker import Attempt, Prepare
 from crash_tests.part import Run

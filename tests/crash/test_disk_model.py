@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from crash_tests.calls.disk import Disk, File, Lie, Link, Patch, Resize
-from crash_tests.calls.fates import (
+from crash_tests.random_draws import seeded
+from crash_tests.system_calls.crash_outcomes import (
     BLOCK_BYTES,
     SECTOR_BYTES,
     Fate,
@@ -19,8 +19,8 @@ from crash_tests.calls.fates import (
     scattered,
     torn,
 )
-from crash_tests.calls.records import Kind, Record
-from crash_tests.dice import seeded
+from crash_tests.system_calls.disk import Disk, File, Lie, Link, Patch, Resize
+from crash_tests.system_calls.records import Kind, Record
 from crash_tests.violation import Violation
 
 TRIES = 300

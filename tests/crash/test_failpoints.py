@@ -21,7 +21,7 @@ from crash_tests.failpoints.case import (
 from crash_tests.failpoints.trial import Trial
 from crash_tests.template import Template
 from crash_tests.violation import Violation
-from relatum.failpoints import NAMES
+from relatum.store.failpoints import NAMES
 from tests.crash.noticing import noticed
 
 ROUND = range(1, len(NAMES) + 1)

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from crash_tests.dice import seeded
 from crash_tests.event_stream import Event
 from crash_tests.feeds import Feeds, check_resumption
-from crash_tests.ground import Ground
 from crash_tests.history import Command, Desk, Json, Stream
+from crash_tests.random_draws import seeded
+from crash_tests.store_clients import Ground
 from crash_tests.timeline import Timeline
 from crash_tests.violation import Violation
 from tests.crash.told import ACCOUNT, DESK, accepted, consumer, create, cursor, delivery, revise

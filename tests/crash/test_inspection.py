@@ -15,13 +15,13 @@ from crash_tests.inspection.stored import read_store
 from crash_tests.violation import Violation
 from relatum.core.ids import Ref, uuid_bytes
 from relatum.ledger import Ledger
-from relatum.search.index import FILE_NAME
-from relatum.search.tables import Tables
+from relatum.ledger.search.index import FILE_NAME
+from relatum.ledger.search.tables import Tables
 from relatum.store.keys import Table
 from relatum.store.partition import Direction
-from relatum.store.projection.staging import Staging
-from relatum.verify.directory import verify_directory
-from relatum.verify.report import Finding
+from relatum.store.projection.staged_partition import Staging
+from relatum.store.verify.directory import verify_directory
+from relatum.store.verify.report import Finding
 from tests.crash.past import Past, Teller, live, make_past
 from tests.crash.planted import FAULTS, Fault
 from tests.support.builders import PARTITION, create
@@ -97,7 +97,7 @@ class _Forgetful(Staging):
 @pytest.fixture
 def forgetful_projection(monkeypatch: pytest.MonkeyPatch) -> None:
     """In the writer and in the rebuild alike, and with the check that the writer itself makes switched off."""
-    monkeypatch.setattr("relatum.writer.group.Staging", _Forgetful)
+    monkeypatch.setattr("relatum.ledger.writer.group.Staging", _Forgetful)
     monkeypatch.setattr("crash_tests.inspection.rederived.Staging", _Forgetful)
     monkeypatch.setattr("relatum.store.integrity.verify_relation", lambda *_: None)
 

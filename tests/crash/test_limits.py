@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from crash_tests.crew import crew
 from crash_tests.limits import full_disk, scarce
-from crash_tests.limits.within import main as become
+from crash_tests.limits.limited_process import main as become
 from crash_tests.part import Unavailable
+from crash_tests.processes import crew
 from crash_tests.template import Template
 from relatum.limits import KIB, MIB
 from tests.crash.noticing import noticed

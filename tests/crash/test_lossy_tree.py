@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crash_tests.dice import seeded
 from crash_tests.power.lossy.tree import LOSSES, SECTOR_BYTES, Directory, File, Link, Loss
+from crash_tests.random_draws import seeded
 
 OLD, NEW = b"o" * 700, b"n" * 2000
 

@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from crash_tests.dice import seeded
 from crash_tests.history import Json
 from crash_tests.mining import Mined, Miner
+from crash_tests.random_draws import seeded
 from crash_tests.violation import Violation
 from tests.crash.scripted import Running, Scripted, error
 from tests.crash.told import ACCOUNT

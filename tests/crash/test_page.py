@@ -10,7 +10,7 @@ from crash_tests.bugs import BUGS
 from crash_tests.kills.controls import CONTROLS
 from crash_tests.parts import PARTS
 from crash_tests.server import ROOT
-from relatum.failpoints import NAMES
+from relatum.store.failpoints import NAMES
 from tests.crash.planted import FAULTS
 
 PAGE = (ROOT / "docs" / "crash-testing.md").read_text(encoding="utf-8")

@@ -8,9 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from crash_tests import __main__ as program
+from crash_tests.bug_campaign import pairs
 from crash_tests.part import Part, Run, Summary, Unavailable
 from crash_tests.parts import PARTS
-from crash_tests.planting import pairs
 from crash_tests.violation import Violation
 
 SIMULATION = replace(

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from crash_tests import disk
-from crash_tests.dice import seeded
 from crash_tests.part import Part, Run, Summary, Unavailable
-from crash_tests.power.cuts import LOSE_WATERMARK, POWER_CUTS, ROLLBACK
 from crash_tests.power.lossy_fs import LOSSY_FS, LYING_SYNC
 from crash_tests.power.moments import PLACES, draw_moment
+from crash_tests.power.power_cuts import LOSE_WATERMARK, POWER_CUTS, ROLLBACK
 from crash_tests.power.snapshots import SNAPSHOTS, TOO_LATE
+from crash_tests.random_draws import seeded
 from crash_tests.violation import Violation
 from tests.crash.noticing import noticed
 from tests.support.matrix import first_of

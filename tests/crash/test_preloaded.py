@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from crash_tests.calls.disk import Disk
-from crash_tests.calls.faults import Call, Fault, Mode
-from crash_tests.calls.native import compiled, environment
-from crash_tests.calls.records import Kind, Record, read_records
 from crash_tests.part import Unavailable
+from crash_tests.system_calls.disk import Disk
+from crash_tests.system_calls.faults import Call, Fault, Mode
+from crash_tests.system_calls.native import compiled, environment
+from crash_tests.system_calls.records import Kind, Record, read_records
 from crash_tests.violation import Violation
 
 CHILD_SECONDS_MAX = 60

@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from crash_tests.consumers.consumer import Consumer
-from crash_tests.dice import seeded
 from crash_tests.history import Command, Json, Owner
 from crash_tests.progress import Progress
+from crash_tests.random_draws import seeded
 from crash_tests.violation import Violation
 from tests.crash.told import OWNER, consumer, cursor, save, saved
 

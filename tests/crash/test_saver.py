@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from crash_tests.consumers.checkpoint_writer import Saver
 from crash_tests.consumers.consumer import Consumer
-from crash_tests.consumers.saver import Saver
-from crash_tests.dice import seeded
-from crash_tests.ground import Ground
 from crash_tests.history import Command
+from crash_tests.random_draws import seeded
+from crash_tests.store_clients import Ground
 from crash_tests.violation import Violation
 from tests.crash.scripted import Running, Scripted, answer, error
 from tests.crash.told import ACCOUNT, DESK, cursor, delivery, save, saved

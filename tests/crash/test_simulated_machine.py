@@ -8,7 +8,7 @@ from itertools import permutations
 
 import pytest
 
-from crash_tests.dice import seeded
+from crash_tests.random_draws import seeded
 from crash_tests.simulation.disk import Disk
 from crash_tests.simulation.loop import SimulatedLoop
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from crash_tests.dice import seeded
 from crash_tests.part import Run
+from crash_tests.random_draws import seeded
 from crash_tests.simulation.case import simulate
 from crash_tests.simulation.part import PART, run_batch, run_case
 from crash_tests.simulation.part import Batch as Cases
@@ -59,7 +59,7 @@ def test_other_seeds_are_other_cases() -> None:
 def test_another_process_comes_to_the_same() -> None:
     """One that hashes text in another order, and was handed the case alone."""
     program = (
-        "from crash_tests.dice import seeded\n"
+        "from crash_tests.random_draws import seeded\n"
         "from crash_tests.simulation.case import simulate\n"
         f"print(*(simulate(seeded({SEED}, number)).digest for number in range(8, 3, -1)))\n"
     )

@@ -9,13 +9,13 @@ import pytest
 from msgspec.structs import replace
 
 from crash_tests.__main__ import main, parser
-from crash_tests.dice import seeded
 from crash_tests.kills.controls import CONTROLS, NO_OCCASION
 from crash_tests.kills.plan import EarlyKill, Plan, draw_making, draw_plan
-from crash_tests.kills.stage import Rig, Round, Stage
+from crash_tests.kills.store_rounds import Rig, Round, Stage
+from crash_tests.random_draws import seeded
 from crash_tests.server import module, run
 from relatum.ledger import Ledger
-from relatum.verify.directory import verify_directory
+from relatum.store.verify.directory import verify_directory
 from tests.crash.noticing import noticed
 
 AT_WORK = Plan(moment="at work", accepted=60, delay_seconds=0.0)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from crash_tests.curation_workload.outcomes import Tended
+from crash_tests.curation_workload.requests import JUDGMENTS, Ideas, Known, Request
 from crash_tests.history import Account, Json
 from crash_tests.inspection.claims import NO_RECEIPT, Claim
-from crash_tests.tending.requests import JUDGMENTS, Ideas, Known, Request
-from crash_tests.tending.tended import Tended
 from crash_tests.violation import Violation
 from tests.support.builders import ADA
 

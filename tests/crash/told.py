@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from crash_tests.consumers.consumer import Consumer
-from crash_tests.consumers.heard import Heard
+from crash_tests.consumers.stream_history import Heard
 from crash_tests.history import Account, Command, Desk, Json, Owner
 from tests.support.builders import ADA, SCOPE
 

@@ -21,7 +21,7 @@ from relatum.core.receipts import Receipt
 from relatum.core.streams import RELATIONS, Stream
 from relatum.errors import Refusal
 from relatum.ledger import Ledger
-from relatum.reads import relations
+from relatum.ledger.reads import relations
 
 Json = dict[str, Any]
 

@@ -19,7 +19,7 @@ import msgspec.structs
 import pytest
 
 from relatum.cli import main
-from relatum.settings import Settings
+from relatum.http.settings import Settings
 from relatum.telemetry import Metrics
 from tests.cli.program import environment
 from tests.docs.pages import DOCS, README, ROOT, blocks, command_lines, inline_code, pages, script, table

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from relatum.bench.report import bound
-from relatum.bench.targets import TARGETS
+from relatum.cli.bench.report import bound
+from relatum.cli.bench.targets import TARGETS
 from tests.docs.pages import DOCS, table
 
 PAGE = DOCS / "performance.md"

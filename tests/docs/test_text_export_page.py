@@ -5,8 +5,8 @@ from __future__ import annotations
 from blake3 import blake3
 
 from relatum.core.kinds import LINK_TOKENS
-from relatum.textual import gathering
-from relatum.textual.writing import LINK_PREFIX
+from relatum.ledger.text_export import extract
+from relatum.ledger.text_export.serializer import LINK_PREFIX
 from tests.docs.pages import DOCS, blocks, table
 from tests.docs.test_digests_page import digest
 from tests.docs.text_example import example
@@ -35,6 +35,6 @@ def test_the_root_digest_of_the_example_is_made_as_the_page_says() -> None:
 
 def test_every_token_and_every_reason_is_listed() -> None:
     assert LINK_TOKENS == {row[0].strip("`"): row[1].strip("`") for row in table(PAGE, "Kind")}
-    reasons = {value for name, value in vars(gathering).items() if name.isupper() and isinstance(value, str)}
+    reasons = {value for name, value in vars(extract).items() if name.isupper() and isinstance(value, str)}
     reasons.remove(LINK_PREFIX)
     assert reasons == {row[0].strip("`") for row in table(PAGE, "Left out as")}

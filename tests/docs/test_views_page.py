@@ -12,7 +12,7 @@ from relatum.core.kinds import REGISTRY, KindClass, kinds_of
 from relatum.core.promotions import PromotionOutcome
 from relatum.core.ranking import WEIGHTS
 from relatum.http.openapi.examples import recorded
-from relatum.http.table import ROUTES
+from relatum.http.route_table import ROUTES
 from tests.docs.pages import DOCS, blocks, table
 
 PAGE = DOCS / "views.md"

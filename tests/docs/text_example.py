@@ -19,7 +19,7 @@ from relatum.core.records import RecordInput, RecordProvenance
 from relatum.core.relations import Provenance, RelationInput
 from relatum.errors import Refusal
 from relatum.ledger import Ledger
-from relatum.textual.exporting import export
+from relatum.ledger.text_export.exporter import export
 from tests.docs.digest_vectors import START_MILLIS, CountedEntropy
 
 ADA = Author(credential_id="018bcfe5-6800-7000-8000-00000000000a", subject_id="ada")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from relatum.http.table import ROUTES
+from relatum.http.route_table import ROUTES
 from relatum.limits import DAY_MILLIS
 from tests.doors.door import SCOPE, Door
 from tests.doors.mutating import as_json

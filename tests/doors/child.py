@@ -15,9 +15,9 @@ from typing import Any, Final, NoReturn
 from relatum.cli import main
 from relatum.errors import StorageFailure
 from relatum.http import decoding
-from relatum.reads import credentials, record_query
+from relatum.ledger.reads import credentials, record_query
+from relatum.ledger.writer.group import Group
 from relatum.store.database import Database
-from relatum.writer.group import Group
 
 
 class Unlucky:

@@ -25,8 +25,8 @@ Target = Callable[[], tuple[Try, list[bytes]]]
 def json_target() -> tuple[Try, list[bytes]]:
     """Bodies for the decoders of all routes."""
     from relatum.http.decoding import BodyDecoder
+    from relatum.http.route_table import ROUTES
     from relatum.http.routes import Route
-    from relatum.http.table import ROUTES
     from tests.doors.json_fuzzing import SAMPLE
     from tests.doors.mutating import as_json
 
@@ -42,7 +42,7 @@ def json_target() -> tuple[Try, list[bytes]]:
 def _examples() -> list[bytes]:
     """The bodies of the examples in the document."""
     from relatum.http.openapi.document import document
-    from relatum.http.table import ROUTES
+    from relatum.http.route_table import ROUTES
     from tests.doors.mutating import as_json
 
     bodies = [

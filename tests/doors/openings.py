@@ -12,8 +12,8 @@ from typing import Final, NamedTuple, Self, get_args
 from relatum.core.candidates import Status
 from relatum.core.ids import Ref, uuid_text
 from relatum.core.streams import RECORDS, RELATIONS, Stream
-from relatum.reads import company
-from relatum.store import end_rows, index, integrity, keys, rows
+from relatum.ledger.reads import company
+from relatum.store import adjacency, endpoint_rows, integrity, keys, rows
 from relatum.store.journal import Journal
 from relatum.store.keys import STREAM_BYTE, StoreTable, Table
 from relatum.store.kv import Reader
@@ -97,9 +97,9 @@ def _adjacency(reader: PartitionReader, rest: bytes) -> object:
     end = Ref(record_id=_id(rest), revision=_u64(rest, 16))
     met = []
     for direction in (Table.OUTGOING, Table.INCOMING):
-        for entry in index.entries(reader, direction, end):
+        for entry in adjacency.entries(reader, direction, end):
             relation = reader.indexed_relation(entry.relation_id).relation
-            met.append(index.neighbour(entry, direction, end, relation))
+            met.append(adjacency.neighbour(entry, direction, end, relation))
     return met
 
 
@@ -238,11 +238,11 @@ PARTITION_DECODERS: Final[dict[Table, tuple[Decoder, ...]]] = {
     Table.CREDENTIAL: (Decoder(rows.CREDENTIAL.decode),),
     Table.CHECKPOINT: (Decoder(rows.CHECKPOINT.decode),),
     Table.STANDING: (Decoder(rows.STANDING.decode),),
-    Table.REPLACED: (Decoder(end_rows.unpack_replaced),),
+    Table.REPLACED: (Decoder(endpoint_rows.unpack_replaced),),
     Table.CANDIDATE: (Decoder(rows.CANDIDATE.decode),),
-    Table.CANDIDATE_END: (Decoder(end_rows.unpack_candidate_end),),
+    Table.CANDIDATE_END: (Decoder(endpoint_rows.unpack_candidate_end),),
     Table.VERDICT: (Decoder(rows.VERDICT.decode),),
-    Table.VERDICT_END: (Decoder(end_rows.unpack_verdict_end),),
+    Table.VERDICT_END: (Decoder(endpoint_rows.unpack_verdict_end),),
     Table.WORDS: (Decoder(rows.WORDS.decode),),
     Table.LINK: (Decoder(rows.LINK.decode),),
     Table.SUSPICION: (Decoder(rows.SUSPICION.decode),),

@@ -15,10 +15,10 @@ from relatum.core.canonical import encode
 from relatum.core.ids import Scope, company_partition
 from relatum.errors import Refusal
 from relatum.ledger import Ledger
+from relatum.ledger.reads import credentials
 from relatum.limits import BODY_BYTES_MAX, CREDENTIAL_BYTES_MAX, CREDENTIALS_PAGE_BYTES_MAX, GRANTS_MAX
-from relatum.reads import credentials
 from relatum.store import rows
-from relatum.store.remembered import CredentialMemory
+from relatum.store.credential_cache import CredentialMemory
 from tests.core.test_access import spec
 from tests.core.test_credential_decisions import WORKER, Office, granted, issued, revoked, rotated
 from tests.http.client import IDENTITY

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from relatum.http.connections import SPARE
-from relatum.settings import CONNECTIONS_MIN
+from relatum.http.settings import CONNECTIONS_MIN
 from tests.doors.crowd import crowd
 from tests.doors.watching import watching
 from tests.http.client import (

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from relatum.backup.restoring import restore
 from relatum.ledger import Ledger
+from relatum.store.backup.restore import restore
 from relatum.store.layout import BALLAST_NAME, IMAGES_NAME
-from relatum.verify.keeping import keep_copy
+from relatum.store.verify.repair_copy import keep_copy
 from tests.backup.scene import back_up, make_store
 from tests.support.builders import PARTITION
 from tests.support.desk import Desk
-from tests.textual.carrying import exported
+from tests.text_export.carrying import exported
 from tests.views.mining import Miner, mined
 
 

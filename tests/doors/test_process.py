@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from relatum.process import FILES_RESERVED
-from relatum.settings import CONNECTIONS_MIN
+from relatum.http.settings import CONNECTIONS_MIN
+from relatum.store.process_setup import FILES_RESERVED
 from tests.doors.conftest import Running
 from tests.doors.crowd import answers, crowd, ended, offer
 from tests.doors.watching import watching
@@ -72,7 +72,7 @@ def child(code: str, directory: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_memory_of_a_command_is_hidden_whatever_becomes_of_core_files(tmp_path: Path) -> None:
-    hide = "from relatum.process import hide_memory; hide_memory()\n"
+    hide = "from relatum.store.process_setup import hide_memory; hide_memory()\n"
     assert "1\n" == child(DUMPABLE, tmp_path).stdout
     assert "0\n" == child(hide + DUMPABLE, tmp_path).stdout
 
@@ -80,7 +80,7 @@ def test_the_memory_of_a_command_is_hidden_whatever_becomes_of_core_files(tmp_pa
 @pytest.mark.parametrize("without", ["", "resource.setrlimit = lambda *_: None", "ctypes.CDLL = lambda _: resource"])
 def test_an_abort_leaves_no_core_file(without: str, tmp_path: Path) -> None:
     """With the limit and the flag, with the flag alone, and with the limit alone."""
-    prepare = f"import ctypes; {without or 'pass'}; from relatum.process import hide_memory; hide_memory()"
+    prepare = f"import ctypes; {without or 'pass'}; from relatum.store.process_setup import hide_memory; hide_memory()"
     assert f"{int(signal.SIGABRT)} False\n" == child(DUMPED.format(prepare=prepare), tmp_path).stdout
     assert [] == list(tmp_path.iterdir())
 
@@ -90,7 +90,7 @@ def test_the_memory_of_a_helper_of_a_verification_is_hidden_too(tmp_path: Path) 
     helper = (
         "import runpy, sys\n"
         f"sys.argv[1:] = [{str(tmp_path / 'store' / 'engine')!r}]\n"
-        "runpy.run_module('relatum.verify.worker', run_name='__main__')\n"
+        "runpy.run_module('relatum.store.verify.worker', run_name='__main__')\n"
     )
     done = child(helper + DUMPABLE, tmp_path)
     assert "0\n" == done.stdout, done.stderr

@@ -16,8 +16,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from relatum.backup.paths import IMAGE_PATH
 from relatum.core import digests
+from relatum.store.backup.operator_paths import IMAGE_PATH
 from tests.backup.scene import files_of
 from tests.cli.program import environment, run
 from tests.doors.child import AT_DECODING

@@ -13,7 +13,7 @@ from relatum.errors import Refusal
 from relatum.http.events import cursor_of
 from relatum.http.headers import bearer_token
 from relatum.ledger import Ledger
-from relatum.reads import credentials
+from relatum.ledger.reads import credentials
 from relatum.store import rows
 from tests.doors.mutating import Mutator, bounded
 

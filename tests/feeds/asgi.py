@@ -13,14 +13,14 @@ import msgspec
 from starlette.types import Message
 
 from relatum.clock import ManualClock
-from relatum.company import IssuedCredential
 from relatum.core.access import Credential, CredentialSpec
 from relatum.errors import Refusal
 from relatum.http.app import application
 from relatum.http.responses import ABORT
-from relatum.http.services import Pages, Services, StreamBounds
-from relatum.http.table import ROUTES
+from relatum.http.route_table import ROUTES
+from relatum.http.server_state import Pages, Services, StreamBounds
 from relatum.ledger import Ledger
+from relatum.ledger.company import IssuedCredential
 from relatum.telemetry import Log
 from tests.feeds.following import answered
 from tests.feeds.wire import Event, parsed

@@ -15,10 +15,10 @@ from relatum.core.events import Event, Stamp
 from relatum.core.streams import Stream
 from relatum.ledger import Ledger
 from relatum.store import rows
-from relatum.store.bodies import Bodies
 from relatum.store.journal import Entry
 from relatum.store.partition import PartitionReader
 from relatum.store.projection import Staging, project
+from relatum.store.staged_rows import Bodies
 from tests.feeds.following import advance
 from tests.support.desk import Desk
 

@@ -14,8 +14,8 @@ from relatum.core.feeds import Change, Delivery, Diagnostics, Page, Window
 from relatum.core.ids import Author
 from relatum.core.streams import RELATIONS, Stream
 from relatum.errors import Refusal
-from relatum.reads import changes, checkpoints, consumers, diagnosis
-from relatum.reads.consumers import ConsumerPage
+from relatum.ledger.reads import changes, checkpoints, consumers, diagnosis
+from relatum.ledger.reads.consumers import ConsumerPage
 from tests.support.desk import Desk
 
 Answer = TypeVar("Answer")

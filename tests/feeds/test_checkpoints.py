@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from relatum.core.cursors import Advance, CheckpointCommand, CheckpointReceipt, Cursor, Reconcile
 from relatum.core.streams import RECORDS, RELATIONS
 from relatum.errors import Refusal
-from relatum.reads import receipts
+from relatum.ledger.reads import receipts
 from tests.core.faults import Draft, Fault, alone_and_in_pairs, static
 from tests.feeds.following import CONSUMER, Consumer, advance, answered, reconcile, refused
 from tests.support.builders import BOB, PRIVATE

@@ -12,7 +12,7 @@ from relatum.core.access import Authority
 from relatum.core.streams import RELATIONS
 from relatum.errors import Refusal
 from relatum.http.follower import PAGE_DELIVERIES, Follower
-from relatum.http.services import StreamBounds
+from relatum.http.server_state import StreamBounds
 from tests.feeds.asgi import NEVER_SECONDS, RESTLESS, Host, host, run
 from tests.feeds.damage import Damage
 from tests.support.builders import PARTITION, START_MILLIS, assertion

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from relatum.core import digests
-from relatum.http.watches import Watches
+from relatum.http.subscriptions import Watches
 from relatum.ledger import Ledger
 from tests.feeds.asgi import NEVER_SECONDS, run
 from tests.support.builders import PARTITION, PRIVATE

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from relatum.http.route_table import METRICS_ROUTE, ROUTES
 from relatum.http.routes import PublicRoute
-from relatum.http.table import METRICS_ROUTE, ROUTES
 from tests.fuzz import campaign
 from tests.fuzz.report import Report
 from tests.fuzz.world import World

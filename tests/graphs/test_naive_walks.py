@@ -11,8 +11,8 @@ from relatum.clock import ManualClock
 from relatum.core.graphs import EvidenceGraphQuery, TypedGraphQuery
 from relatum.errors import Refusal
 from relatum.ledger import Ledger
-from relatum.reads.graph_evidence import evidence_graph
-from relatum.reads.graph_typed import typed_graph
+from relatum.ledger.reads.graph_evidence import evidence_graph
+from relatum.ledger.reads.graph_typed import typed_graph
 from tests.graphs import naive
 from tests.graphs.counted import Counted
 from tests.graphs.histories import NUMBER, STEPS, History

@@ -9,8 +9,8 @@ from relatum.core.graphs import EvidenceGraph, EvidenceGraphQuery, StopReason, T
 from relatum.core.ids import Ref
 from relatum.core.receipts import RelationReceipt
 from relatum.errors import Refusal
-from relatum.reads.graph_evidence import evidence_graph
-from relatum.reads.graph_typed import typed_graph
+from relatum.ledger.reads.graph_evidence import evidence_graph
+from relatum.ledger.reads.graph_typed import typed_graph
 from tests.support.desk import Desk
 
 

@@ -35,7 +35,7 @@ class Server:
         if clock_offset_millis:
             clock = directory.parent / f"{directory.name}.clock"
             clock.write_text(str(clock_offset_millis))
-            program = (sys.executable, "-m", "crash_tests.launch", "--clock", str(clock), "--")
+            program = (sys.executable, "-m", "crash_tests.relatum_process", "--clock", str(clock), "--")
         self.process = subprocess.Popen(
             [*program, "serve", str(directory), "--port", "0", *options],
             stdout=subprocess.PIPE,

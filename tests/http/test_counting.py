@@ -11,11 +11,11 @@ import pytest
 
 from relatum.clock import ManualClock
 from relatum.core import digests
-from relatum.core.tally import Tally
+from relatum.core.row_counts import Tally
 from relatum.errors import Refusal
 from relatum.http.app import application
-from relatum.http.services import Pages, Services
-from relatum.http.table import METRICS_ROUTE, ROUTES
+from relatum.http.route_table import METRICS_ROUTE, ROUTES
+from relatum.http.server_state import Pages, Services
 from relatum.ledger import Ledger
 from relatum.limits import DAY_MILLIS
 from relatum.store.partition_rows import PartitionRows

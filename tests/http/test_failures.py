@@ -16,10 +16,10 @@ from relatum.clock import ManualClock
 from relatum.errors import Refusal
 from relatum.http.app import application
 from relatum.http.openapi.document import document
-from relatum.http.services import Pages, Services
-from relatum.http.table import METRICS_ROUTE, ROUTES
+from relatum.http.route_table import METRICS_ROUTE, ROUTES
+from relatum.http.server_state import Pages, Services
 from relatum.ledger import Ledger
-from relatum.reads import credentials
+from relatum.ledger.reads import credentials
 from relatum.telemetry import Log
 from tests.http.client import ABSENT, CREDENTIALS, IDENTITY, RECORDS, Json, refusal, scope
 from tests.http.described import Described

@@ -7,8 +7,8 @@ from threading import Event
 
 import pytest
 
-from relatum.http import heartbeat
-from relatum.http.heartbeat import BEAT_SECONDS, Heart
+from relatum.http import loop_delay
+from relatum.http.loop_delay import BEAT_SECONDS, Heart
 from relatum.telemetry import Metrics
 from tests.support.polling import WAIT_SECONDS, until
 
@@ -45,7 +45,7 @@ def test_a_loop_that_stood_still_is_late_by_as_long_but_for_a_beat() -> None:
 def test_it_rests_when_nothing_is_asked_for_and_beats_again_with_the_next_request(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(heartbeat, "QUIET_BEATS_MAX", 3)
+    monkeypatch.setattr(loop_delay, "QUIET_BEATS_MAX", 3)
     metrics = Metrics()
     heart = Heart(metrics)
 

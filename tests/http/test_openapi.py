@@ -16,8 +16,8 @@ from relatum.http.openapi import __main__ as generator
 from relatum.http.openapi.document import document
 from relatum.http.openapi.examples import FILE, recorded
 from relatum.http.openapi.operations import codes_of
+from relatum.http.route_table import METRICS_ROUTE, ROUTES
 from relatum.http.routes import PublicRoute
-from relatum.http.table import METRICS_ROUTE, ROUTES
 from tests.http.client import Api
 
 ROOT = Path(__file__).parents[2]

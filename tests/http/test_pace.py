@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from relatum.http.pace import PASS_REQUESTS, PASS_SECONDS, Pace
+from relatum.http.fairness import PASS_REQUESTS, PASS_SECONDS, Pace
 from tests.support.polling import WAIT_SECONDS
 
 FEW: Final = 5

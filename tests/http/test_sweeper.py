@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from relatum.http.sweeper import sweep_for_ever
-from relatum.judging import Judging
+from relatum.ledger.judgments import Judging
 from tests.http.test_failures import Desk, run
 from tests.support.polling import WAIT_SECONDS
 

@@ -6,18 +6,18 @@ from collections.abc import Callable
 from typing import Final
 
 from relatum.core.candidates import Status
+from relatum.core.context_records import Outline, Surroundings
 from relatum.core.events import JudgmentEvent
 from relatum.core.ids import Ref, uuid_bytes
 from relatum.core.judgment_queries import JudgmentsQuery, SearchQuery
 from relatum.core.judgments import JudgmentOperation
-from relatum.core.outlines import Outline, Surroundings
 from relatum.core.view_queries import StatusQuery, ValidateQuery
 from relatum.errors import Refusal, StorageInconsistency
 from relatum.ledger import Ledger
+from relatum.ledger.reads import health, judgments, needs_review, overview, receipts, records, validate
+from relatum.ledger.reads.context import context
+from relatum.ledger.reads.search import search
 from relatum.limits import DAY_MILLIS
-from relatum.reads import health, judgments, needs_review, overview, receipts, records, validate
-from relatum.reads.context import context
-from relatum.reads.search import search
 from relatum.store.partition import PartitionReader
 from relatum.store.view import LedgerView
 from tests.integrity.judged_scene import JudgedScene

@@ -12,7 +12,7 @@ from relatum.core.queries import CompanyRecordFilter, RecordFilter, RelationFilt
 from relatum.core.streams import RECORDS, RELATIONS, Stream
 from relatum.errors import StorageInconsistency
 from relatum.ledger import Ledger
-from relatum.reads import (
+from relatum.ledger.reads import (
     changes,
     checkpoints,
     diagnosis,
@@ -22,8 +22,8 @@ from relatum.reads import (
     relation_query,
     relations,
 )
-from relatum.reads.graph_evidence import evidence_graph
-from relatum.reads.graph_typed import typed_graph
+from relatum.ledger.reads.graph_evidence import evidence_graph
+from relatum.ledger.reads.graph_typed import typed_graph
 from relatum.store.partition import PartitionReader
 from relatum.store.view import LedgerView
 from tests.integrity.scene import CONSUMER, ELSEWHERE, Rows, Scene, opened

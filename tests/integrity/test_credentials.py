@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import pytest
 
-from relatum.company import IssuedCredential
 from relatum.core.access import Credential, CredentialSpec
 from relatum.core.ids import company_partition
 from relatum.errors import Refusal, StorageInconsistency
 from relatum.ledger import Ledger
-from relatum.reads import credentials
+from relatum.ledger.company import IssuedCredential
+from relatum.ledger.reads import credentials
 from relatum.store import keys, rows
 from relatum.store.memory import MemoryStore
 from relatum.store.partition import PartitionReader

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from relatum.clock import ManualClock
+from relatum.ledger.search.index import SearchIndex
 from relatum.limits import DAY_MILLIS
-from relatum.search.index import SearchIndex
+from relatum.store.counts import Recounts
 from relatum.store.keys import STORE_PREFIX, PartitionKeys, StoreTable, Table
 from relatum.store.memory import MemoryStore
 from relatum.store.partition import PartitionReader
-from relatum.store.recounts import Recounts
 from relatum.telemetry import Log
 from tests.graphs.counted import Counted
 from tests.integrity.scene import Rows, ledger_on

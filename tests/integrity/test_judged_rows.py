@@ -11,7 +11,7 @@ import pytest
 from relatum.store import rows
 from relatum.store.keys import COUNTED, PREFIX_BYTES, Table
 from relatum.store.memory import MemoryStore
-from relatum.verify.directory import verify_rows
+from relatum.store.verify.directory import verify_rows
 from tests.integrity import judged_scene
 from tests.integrity.damage import damaged, forged, removed, torn
 from tests.integrity.judged_probes import answers

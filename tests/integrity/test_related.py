@@ -18,7 +18,7 @@ from relatum.errors import StorageInconsistency
 from relatum.store import rows
 from relatum.store.keys import PREFIX_BYTES, Table, Use
 from relatum.store.memory import MemoryStore
-from relatum.verify.directory import verify_rows
+from relatum.store.verify.directory import verify_rows
 from tests.graphs.counted import Counted
 from tests.integrity.damage import damaged, removed, torn
 from tests.integrity.judged_probes import Fresh

@@ -22,8 +22,8 @@ from typing import Any
 
 import httpx
 
+from crash_tests.curation_workload.requests import SCOPE, Ideas, Known, Request, lasting
 from crash_tests.inspection.soundness import Counts, check_store
-from crash_tests.tending.requests import SCOPE, Ideas, Known, Request, lasting
 from relatum.limits import DAY_MILLIS
 from tests.http.client import CREDENTIALS
 from tests.http.serving import Server, initialise

@@ -9,8 +9,8 @@ import pytest
 from relatum.clock import ManualClock
 from relatum.core.ids import Ref
 from relatum.core.standings import Outcome
+from relatum.ledger.reads.needs_review import ReviewQueue, needs_review
 from relatum.limits import DAY_MILLIS
-from relatum.reads.needs_review import ReviewQueue, needs_review
 from tests.support import builders
 from tests.support.desk import Desk
 from tests.support.judging import JudgingDesk
@@ -155,7 +155,7 @@ def test_a_scan_that_ends_early_says_so(
         judging.save(f"record {number}", category="project")
     clock.advance(3 * MONTH_MILLIS)
     for bound, complete in ((4, False), (5, True)):
-        monkeypatch.setattr("relatum.reads.needs_review.SCANNED_MAX", bound)
+        monkeypatch.setattr("relatum.ledger.reads.needs_review.SCANNED_MAX", bound)
         found = queue(judging)
         assert (bound, bound, complete) == (found.total, found.coverage.scanned_records, found.coverage.complete)
 

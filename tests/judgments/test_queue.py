@@ -8,8 +8,8 @@ from relatum.core.events import JudgmentEvent
 from relatum.core.ids import Ref
 from relatum.core.judgment_queries import JudgmentsQuery
 from relatum.core.stored_judgments import PairsSubmitted, SweepRun
+from relatum.ledger.reads import judgments
 from relatum.limits import DAY_MILLIS, RESURFACING_MILLIS_DEFAULT, SWEEP_DEADLINE_MILLIS_DEFAULT, SWEEP_MAX
-from relatum.reads import judgments
 from tests.judgments.test_verdicts import event, refusal
 from tests.support import builders
 from tests.support.builders import SCOPE

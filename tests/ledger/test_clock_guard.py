@@ -15,10 +15,10 @@ from relatum.clock import ManualClock, SystemClock
 from relatum.errors import ClockAhead
 from relatum.http.errors import told
 from relatum.ledger import Ledger
+from relatum.ledger.writer import clock_guard
+from relatum.ledger.writer.clock_guard import ClockGuard
 from relatum.store import host_time
 from relatum.telemetry import Log
-from relatum.writer import clock_guard
-from relatum.writer.clock_guard import ClockGuard
 from tests.support import builders
 from tests.support.desk import Desk
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from relatum.clock import ManualClock
-from relatum.company import IssuedCredential
 from relatum.core.access import Credential, CredentialSpec
 from relatum.core.eligibility import Evaluator
 from relatum.errors import Refusal
 from relatum.ledger import Ledger
-from relatum.reads import credentials
+from relatum.ledger.company import IssuedCredential
+from relatum.ledger.reads import credentials
 from tests.support import builders
 from tests.support.builders import PARTITION, PRIVATE, SCOPE, START_MILLIS
 from tests.support.desk import Desk

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from relatum.clock import ManualClock
-from relatum.company import IssuedCredential
 from relatum.core.access import Credential, CredentialSpec
 from relatum.errors import Refusal
 from relatum.ledger import Ledger
-from relatum.reads import credentials
+from relatum.ledger.company import IssuedCredential
+from relatum.ledger.reads import credentials
 from tests.support.builders import SCOPE, START_MILLIS, unknown_id
 from tests.support.stores import published_rows
 

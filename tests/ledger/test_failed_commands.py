@@ -12,13 +12,13 @@ from relatum.core.receipts import RelationReceipt
 from relatum.core.streams import Stream
 from relatum.errors import Failure, Refusal, StorageInconsistency
 from relatum.ledger import Ledger
+from relatum.ledger.writer.group import CommandFailed, Group
+from relatum.ledger.writer.submission import MemorySubmission, Outcome
 from relatum.limits import U64_MAX
 from relatum.store import rows
 from relatum.store.partition import PartitionReader
 from relatum.store.projection import Staging
 from relatum.store.rows import Position
-from relatum.writer.group import CommandFailed, Group
-from relatum.writer.submission import MemorySubmission, Outcome
 from tests.support import builders
 from tests.support.desk import Desk
 from tests.support.steps import Operation

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from relatum import failpoints
 from relatum.errors import WritesRefused
 from relatum.ledger import Ledger
-from relatum.store import layout
+from relatum.store import failpoints, layout
 from relatum.store.watermark import read_watermark
 from relatum.telemetry import Log
 from tests.support import builders

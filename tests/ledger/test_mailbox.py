@@ -7,8 +7,8 @@ from threading import Thread
 from unittest.mock import patch
 
 from relatum.errors import Refusal, missing
-from relatum.writer.submission import Outcome
-from relatum.writer.waiting import mailbox_of
+from relatum.ledger.writer.futures import mailbox_of
+from relatum.ledger.writer.submission import Outcome
 
 WAITERS = 2000
 SOON = 60.0

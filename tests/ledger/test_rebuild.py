@@ -17,12 +17,12 @@ from relatum.core.stored_judgments import StoredJudgment
 from relatum.errors import StorageInconsistency
 from relatum.ledger import Ledger
 from relatum.store import rows
-from relatum.store.bodies import Bodies
 from relatum.store.keys import PREFIX_BYTES, Table
 from relatum.store.memory import MemoryStore
 from relatum.store.partition import PartitionReader
 from relatum.store.projection import Staging
 from relatum.store.projection.rebuild import apply_event
+from relatum.store.staged_rows import Bodies
 from tests.support import builders
 from tests.support.desk import Desk
 from tests.support.history import every_kind_of_event

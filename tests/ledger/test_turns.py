@@ -12,9 +12,9 @@ from relatum.clock import ManualClock
 from relatum.core.receipts import Receipt
 from relatum.errors import Failure, Refusal, StorageFailure, WritesRefused
 from relatum.ledger import Ledger
-from relatum.writer import turns
-from relatum.writer.group import Group
-from relatum.writer.submission import MemorySubmission, Outcome, RecordSubmission, Submission
+from relatum.ledger.writer import loop_executor
+from relatum.ledger.writer.group import Group
+from relatum.ledger.writer.submission import MemorySubmission, Outcome, RecordSubmission, Submission
 from tests.support import builders
 from tests.support.desk import Desk
 from tests.support.measures import measured
@@ -70,7 +70,7 @@ def threads(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
 @pytest.fixture
 def short_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of one step each."""
-    monkeypatch.setattr(turns, "TURN_SECONDS", 0.0)
+    monkeypatch.setattr(loop_executor, "TURN_SECONDS", 0.0)
 
 
 def test_brief_commands_are_decided_in_the_thread_of_the_loop_and_others_in_the_writers(

@@ -13,9 +13,9 @@ from relatum.core.commands import SaveRecord
 from relatum.core.receipts import Receipt
 from relatum.errors import Failure, Refusal, StorageFailure, WriteBusy, WritesRefused
 from relatum.ledger import Ledger
+from relatum.ledger.writer.submission import MemorySubmission
 from relatum.limits import DAY_MILLIS
 from relatum.store.view import LedgerView
-from relatum.writer.submission import MemorySubmission
 from tests.support import builders
 from tests.support.desk import Desk
 from tests.support.judging import JudgingDesk

@@ -10,8 +10,8 @@ from relatum.core.queries import RecordFilter, RelationFilter
 from relatum.core.records import Record
 from relatum.core.relations import Relation
 from relatum.errors import Refusal
-from relatum.reads import receipts, record_query, records, relation_query, relations
-from relatum.store import index
+from relatum.ledger.reads import receipts, record_query, records, relation_query, relations
+from relatum.store import adjacency
 from relatum.store.keys import Table, Use, beyond
 from relatum.store.partition import PartitionReader
 from relatum.store.view import LedgerView
@@ -143,8 +143,8 @@ class Comparison:
                 end = Ref(record_id=paper.id, revision=revision)
                 outgoing = sorted(link.id for link in links if link.indexed and link.given.source == end)
                 incoming = sorted(link.id for link in links if link.indexed and link.given.target == end)
-                assert outgoing == [entry.relation_id for entry in index.entries(self.reader, Table.OUTGOING, end)]
-                assert incoming == [entry.relation_id for entry in index.entries(self.reader, Table.INCOMING, end)]
+                assert outgoing == [entry.relation_id for entry in adjacency.entries(self.reader, Table.OUTGOING, end)]
+                assert incoming == [entry.relation_id for entry in adjacency.entries(self.reader, Table.INCOMING, end)]
         assert self._expected_uses() == self._found_uses()
         for paper in papers:
             topic = paper.now.given.topic_key

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from relatum.core.graphs import EvidenceGraph, EvidenceGraphQuery, TypedGraph, TypedGraphQuery
 from relatum.errors import Refusal
-from relatum.reads.graph_evidence import evidence_graph
-from relatum.reads.graph_typed import typed_graph
+from relatum.ledger.reads.graph_evidence import evidence_graph
+from relatum.ledger.reads.graph_typed import typed_graph
 from relatum.store.partition import PartitionReader
 from tests.graphs import naive
 from tests.graphs.shapes import evidence_shape, typed_shape

@@ -10,7 +10,7 @@ from relatum.core.cursors import Cursor
 from relatum.core.feeds import Diagnostics, Page, Relative, Window
 from relatum.core.streams import Stream
 from relatum.errors import Refusal
-from relatum.reads import changes, checkpoints, diagnosis, receipts
+from relatum.ledger.reads import changes, checkpoints, diagnosis, receipts
 from relatum.store.view import LedgerView
 from tests.feeds import chain
 from tests.model.journal import Journal

@@ -14,7 +14,7 @@ from relatum.core.records import Record
 from relatum.core.relations import Relation
 from relatum.core.streams import RECORDS, RELATIONS, Stream
 from relatum.errors import Refusal
-from relatum.reads import changes, records, relations
+from relatum.ledger.reads import changes, records, relations
 from relatum.store.partition import PartitionReader
 from relatum.store.view import LedgerView
 from tests.model.words import HISTORY

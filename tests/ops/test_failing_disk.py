@@ -14,7 +14,7 @@ import pytest
 
 from relatum.limits import MIB
 from relatum.store.layout import BALLAST_NAME
-from relatum.verify.directory import verify_directory
+from relatum.store.verify.directory import verify_directory
 from tests.cli.program import run
 from tests.http.client import RECORDS, Api, Caller, issue
 from tests.http.serving import PROGRAM, Server, initialise

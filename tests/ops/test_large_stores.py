@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from relatum.ledger import Ledger
-from relatum.store import listing, tips
+from relatum.store import catalog, heads
 from relatum.telemetry import Log
 from tests.support.desk import Desk
 
@@ -33,7 +33,7 @@ def test_a_store_of_which_everything_was_looked_at_says_nothing(store: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("function", "bound"), [(tips.verify_tips, "partitions_max"), (listing.Listing.__init__, "credentials_max")]
+    ("function", "bound"), [(heads.verify_tips, "partitions_max"), (catalog.Listing.__init__, "credentials_max")]
 )
 def test_a_store_of_which_only_the_first_partitions_or_credentials_were_looked_at_says_so(
     store: Path, monkeypatch: pytest.MonkeyPatch, function: object, bound: str

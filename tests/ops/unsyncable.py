@@ -10,8 +10,8 @@ import os
 import sys
 from pathlib import Path
 
-from relatum import failpoints
 from relatum.cli import main
+from relatum.store import failpoints
 
 
 def close_log() -> None:

@@ -10,9 +10,9 @@ from relatum.core.queries import CompanyRecordFilter, RecordFilter, RelationFilt
 from relatum.core.records import Record
 from relatum.core.relations import Relation
 from relatum.errors import Refusal
-from relatum.reads import record_query, records, relation_query, relations
-from relatum.store.bodies import Bodies
+from relatum.ledger.reads import record_query, records, relation_query, relations
 from relatum.store.projection import Staging
+from relatum.store.staged_rows import Bodies
 from tests.support.desk import Desk
 
 Answer = TypeVar("Answer")

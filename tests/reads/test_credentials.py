@@ -10,7 +10,7 @@ from relatum import limits
 from relatum.core.access import Credential, CredentialSpec
 from relatum.core.ids import company_partition
 from relatum.ledger import Ledger
-from relatum.reads import credentials
+from relatum.ledger.reads import credentials
 from tests.reads.reading import answered
 from tests.support.builders import SCOPE
 

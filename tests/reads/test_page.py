@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from relatum import limits
 from relatum.core.ancestry import DependencyBudgetExhausted
-from relatum.reads.page import Gathered, gather
+from relatum.ledger.reads.pagination import Gathered, gather
 
 
 class Row(NamedTuple):

@@ -12,7 +12,7 @@ from relatum import limits
 from relatum.core.events import RecordEvent, RelationEvent
 from relatum.core.receipts import Family, Receipt, RecordReceipt, RelationReceipt
 from relatum.errors import Refusal, StorageInconsistency
-from relatum.reads import receipts
+from relatum.ledger.reads import receipts
 from relatum.store import replay, rows
 from relatum.store.keys import Table
 from relatum.store.partition import PartitionReader

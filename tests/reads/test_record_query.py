@@ -14,8 +14,8 @@ from relatum.core.queries import RecordFilter
 from relatum.core.receipts import Receipt
 from relatum.errors import Failure, Refusal
 from relatum.ledger import Ledger
-from relatum.reads import record_query
-from relatum.reads.record_query import RecordPage
+from relatum.ledger.reads import record_query
+from relatum.ledger.reads.record_query import RecordPage
 from tests.reads.reading import BAD_REQUEST, Reading, answered, refused
 from tests.support.builders import PRIVATE, START_MILLIS, create, derive
 from tests.support.desk import Desk

@@ -12,7 +12,7 @@ from relatum.clock import ManualClock
 from relatum.core.ids import Ref
 from relatum.core.records import Review
 from relatum.errors import Refusal, StorageInconsistency
-from relatum.reads import records
+from relatum.ledger.reads import records
 from tests.reads.reading import BAD_REQUEST, NOT_FOUND, Reading, answered, refused
 from tests.support.builders import ADA, PRIVATE, START_MILLIS, create, unknown_id
 from tests.support.desk import Desk

@@ -12,7 +12,7 @@ from relatum.clock import ManualClock
 from relatum.core.queries import RelationFilter
 from relatum.core.receipts import RelationReceipt
 from relatum.errors import Refusal, StorageInconsistency
-from relatum.reads import relation_query, relations
+from relatum.ledger.reads import relation_query, relations
 from relatum.store import rows
 from relatum.store.keys import Table
 from relatum.store.projection import Staging

@@ -10,7 +10,7 @@ import pytest
 
 from relatum.clock import ManualClock
 from relatum.ledger import Ledger
-from relatum.search.index import SearchIndex
+from relatum.ledger.search.index import SearchIndex
 from relatum.telemetry import Log
 from tests.support.builders import START_MILLIS
 

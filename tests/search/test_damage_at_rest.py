@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 import pytest
 
-from relatum import sealed
 from relatum.cli.quickstart.corpus import load
 from relatum.clock import ManualClock
 from relatum.core.commands import SaveRecord
 from relatum.core.receipts import RecordReceipt
 from relatum.ledger import Ledger
-from relatum.search.index import FILE_NAME, SearchIndex
+from relatum.ledger.search.index import FILE_NAME, SearchIndex
+from relatum.store import sealed_sqlite
 from relatum.telemetry import Log
 from tests.support.builders import PARTITION, START_MILLIS, record
 from tests.support.decay import decayed, put_back
@@ -114,7 +114,7 @@ def test_damage_to_the_log_of_a_killed_process_costs_no_answer(scene: Scene, tmp
         assert scene.answers == asked(scene, tmp_path)[0]
 
 
-@pytest.mark.parametrize("end", sealed.BESIDE)
+@pytest.mark.parametrize("end", sealed_sqlite.BESIDE)
 def test_a_file_that_is_gone_costs_no_answer(end: str, scene: Scene, tmp_path: Path) -> None:
     for kept in (scene.at_rest, scene.killed):
         put_back(kept, tmp_path)

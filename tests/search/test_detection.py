@@ -11,10 +11,10 @@ import pytest
 from relatum.core.decide.saves import Hit
 from relatum.core.ids import uuid_bytes
 from relatum.ledger import Ledger
+from relatum.ledger.search.index import SearchIndex
+from relatum.ledger.search.tables import Posting, Tables
+from relatum.ledger.search.tokenizer import distinct, words_of
 from relatum.limits import DETECTED_MAX, DETECTION_WORDS_MAX
-from relatum.search.index import SearchIndex
-from relatum.search.tables import Posting, Tables
-from relatum.search.words import distinct, words_of
 from relatum.store.partition import PartitionReader
 from tests.corpora.mapping import FOLDER, PEPS, Json
 from tests.support.builders import PRIVATE

@@ -14,9 +14,9 @@ from relatum.core.ids import Ref
 from relatum.errors import SearchUnavailable
 from relatum.http.errors import told
 from relatum.ledger import Ledger
-from relatum.search import keeping, scoring, tables
-from relatum.search.index import SearchIndex
-from relatum.search.tables import Tables
+from relatum.ledger.search import bm25, index_sync, tables
+from relatum.ledger.search.index import SearchIndex
+from relatum.ledger.search.tables import Tables
 from relatum.telemetry import Log
 from tests.support import builders
 from tests.support.builders import PRIVATE
@@ -97,7 +97,7 @@ def test_an_index_of_an_earlier_version_is_made_again(
     record = judging.save("黒猫")
     with monkeypatch.context() as earlier:
         earlier.setattr(tables, "_SCHEMA", tables._SCHEMA.replace(f"= {tables.VERSION};", f"= {tables.VERSION - 1};"))
-        earlier.setattr(keeping, "signs_of", lambda _text: ())
+        earlier.setattr(index_sync, "signs_of", lambda _text: ())
         index = SearchIndex(path, log)
         assert {record.record_id} == found(index, judging, "黒猫")
         index.close()
@@ -153,8 +153,8 @@ def test_nothing_of_what_was_removed_is_left_in_the_files_after_a_purge(
 def test_an_index_that_was_made_again_answers_the_same(
     judging: JudgingDesk, index: SearchIndex, log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeping, "CHUNK_ENTRIES", 7)
-    monkeypatch.setattr(scoring, "SEARCH_POSTINGS_MAX", 10)
+    monkeypatch.setattr(index_sync, "CHUNK_ENTRIES", 7)
+    monkeypatch.setattr(bm25, "SEARCH_POSTINGS_MAX", 10)
     monkeypatch.setattr("relatum.limits.DETECTION_POSTINGS_MAX", 10)
     desk = Desk(judging.ledger)
     words = ["ferry", "harbour", "nine", "ten", "never", "lantern", "leaves", "the", "at"]

@@ -14,8 +14,8 @@ from relatum.core.commands import DeleteRecord, SaveRecord
 from relatum.core.decide.saves import Detected
 from relatum.core.receipts import RecordReceipt
 from relatum.ledger import Ledger
-from relatum.search.index import SearchIndex
-from relatum.writer.submission import MemorySubmission
+from relatum.ledger.search.index import SearchIndex
+from relatum.ledger.writer.submission import MemorySubmission
 from tests.support.builders import PARTITION, record
 from tests.support.desk import Desk
 

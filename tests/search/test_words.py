@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relatum.search.words import SIGN, WORD_CHARACTERS_MAX, asked_of, distinct, signs_of, words_of
+from relatum.ledger.search.tokenizer import SIGN, WORD_CHARACTERS_MAX, asked_of, distinct, signs_of, words_of
 from tests.corpora.mapping import FOLDER, PEPS
 
 SAMPLES = [

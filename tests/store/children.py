@@ -16,8 +16,8 @@ from pathlib import Path
 
 import rocksdict
 
-from crash_tests.calls.faults import Call, Mode
-from crash_tests.calls.native import preloaded
+from crash_tests.system_calls.faults import Call, Mode
+from crash_tests.system_calls.native import preloaded
 from relatum.errors import Failure, StorageFailure
 from relatum.store.directory import watchdog
 from relatum.store.rocks import RocksStore

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from relatum.core.events import Head
 from relatum.errors import StorageInconsistency
-from relatum.store import bodies, rows
-from relatum.store.bodies import Bodies
+from relatum.store import rows, staged_rows
 from relatum.store.memory import MemoryStore
 from relatum.store.overlay import Packable
+from relatum.store.staged_rows import Bodies
 from tests.store.helpers import EVERYTHING
 
 KEYS = [b"a", b"b", b"c"]
@@ -65,7 +65,7 @@ def test_a_damaged_row_is_found_at_every_look() -> None:
 
 
 def test_no_more_is_remembered_than_a_group_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "REMEMBERED_ROWS_MAX", 2)
+    monkeypatch.setattr(staged_rows, "REMEMBERED_ROWS_MAX", 2)
     store = Counting({b"a": b"1", b"b": b"2", b"c": b"3"})
     overlay = Bodies(store)
     for _ in range(3):

@@ -8,18 +8,18 @@ import pytest
 
 from relatum.clock import ManualClock
 from relatum.core import digests
-from relatum.core.tally import NOTHING, Tally, tally_of
+from relatum.core.row_counts import NOTHING, Tally, tally_of
 from relatum.errors import StorageInconsistency
 from relatum.ledger import Ledger
+from relatum.ledger.writer.group import Group
 from relatum.store import rows
-from relatum.store.bodies import Bodies
+from relatum.store.counts import Recounts, Uncounted
 from relatum.store.keys import COUNTED, PREFIX_BYTES, Table
 from relatum.store.memory import MemoryStore
 from relatum.store.partition import PartitionReader
 from relatum.store.projection import Staging
-from relatum.store.recounts import Recounts, Uncounted
-from relatum.verify.directory import verify_rows
-from relatum.writer.group import Group
+from relatum.store.staged_rows import Bodies
+from relatum.store.verify.directory import verify_rows
 from tests.graphs.counted import Counted
 from tests.integrity import judged_scene
 from tests.integrity.judged_probes import Fresh

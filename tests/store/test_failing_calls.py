@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from crash_tests.calls.native import compiled
 from crash_tests.part import Unavailable
+from crash_tests.system_calls.native import compiled
 from relatum.store.rocks import RocksStore
 from tests.store import children
 

@@ -7,11 +7,11 @@ from msgspec.structs import replace
 
 from relatum.errors import StorageInconsistency
 from relatum.store import keys, rows
+from relatum.store.catalog import Listing
+from relatum.store.heads import verify_tips
 from relatum.store.keys import PREFIX_BYTES, STORE_PREFIX, StoreTable, Table
-from relatum.store.listing import Listing
 from relatum.store.memory import MemoryStore
 from relatum.store.partition import PartitionReader
-from relatum.store.tips import verify_tips
 from tests.store.test_tips import found, position_in, verify, without
 from tests.support.stores import partitions_of
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from relatum.errors import StorageInconsistency
 from relatum.store import rows
+from relatum.store.latest import walk
 from relatum.store.memory import MemoryStore
-from relatum.store.newest import walk
 
 CURRENT, REVISIONS = b"p" * 16 + b"\4", b"p" * 16 + b"\5"
 IDS = [bytes([number]) * 16 for number in (0, 1, 7, 254, 255)]

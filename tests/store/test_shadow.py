@@ -15,14 +15,14 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from crash_tests.failpoints.torn import tear
-from relatum import failpoints
 from relatum.core.ids import Ref
 from relatum.errors import StoreUnavailable
 from relatum.ledger import Ledger
-from relatum.store.ephemeral import ephemeral_directory
+from relatum.store import failpoints
 from relatum.store.layout import ENGINE_NAME, WATERMARK_NAME
+from relatum.store.read_only_open import SHADOW_PREFIX
 from relatum.store.rocks import reading
-from relatum.store.shadow import SHADOW_PREFIX
+from relatum.store.temporary_directory import ephemeral_directory
 from tests.backup.test_erasure import holding, planted_text
 from tests.cli.program import run
 from tests.support.desk import Desk
@@ -85,7 +85,16 @@ def seen(torn: Path) -> Iterator[list[Path]]:
 def killed_while_it_looks(store: Path, temporary: Path, command: str = "compact") -> None:
     """The program on a store, killed behind its examination."""
     done = subprocess.run(
-        [sys.executable, "-m", "crash_tests.launch", "--failpoint", "examine.passed", "--", command, str(store)],
+        [
+            sys.executable,
+            "-m",
+            "crash_tests.relatum_process",
+            "--failpoint",
+            "examine.passed",
+            "--",
+            command,
+            str(store),
+        ],
         cwd=PROJECT,
         env=os.environ | {"TMPDIR": str(temporary)},
         timeout=SECONDS_MAX,

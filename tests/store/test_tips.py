@@ -9,10 +9,10 @@ from relatum.clock import ManualClock
 from relatum.errors import StorageInconsistency
 from relatum.ledger import Ledger
 from relatum.store import keys, rows
+from relatum.store.heads import verify_tips
 from relatum.store.keys import PartitionKeys
 from relatum.store.memory import MemoryStore
 from relatum.store.partition import PartitionReader
-from relatum.store.tips import verify_tips
 from tests.support.builders import PARTITION, START_MILLIS
 from tests.support.history import every_kind_of_event
 from tests.support.stores import partitions_of, published_rows

@@ -13,13 +13,13 @@ import pytest
 
 from relatum.errors import StorageFailure, StoreUnavailable
 from relatum.ledger import Ledger
-from relatum.store import keys, rows, upkeep
+from relatum.store import file_maintenance, keys, rows
 from relatum.store.ballast import Ballast
 from relatum.store.database import Database
+from relatum.store.file_maintenance import Upkeep
 from relatum.store.layout import BALLAST_NAME, ENGINE_NAME, IMAGES_NAME, WATERMARK_NAME
 from relatum.store.lock import DirectoryLock
 from relatum.store.rocks import RocksStore, reading
-from relatum.store.upkeep import Upkeep
 from relatum.store.watermark import NOTHING_ANSWERED, WatermarkFile
 from tests.backup import scene
 from tests.store.helpers import rows_of
@@ -263,7 +263,7 @@ def test_a_view_that_never_ends_makes_a_compaction_fail_and_nothing_else(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.commit()
-    monkeypatch.setattr(upkeep, "VIEWS_SECONDS_MAX", 0.01)
+    monkeypatch.setattr(file_maintenance, "VIEWS_SECONDS_MAX", 0.01)
     with store.database.view() as view:
         store.commit()
         with pytest.raises(StorageFailure, match="nothing is lost"):

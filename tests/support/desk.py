@@ -8,8 +8,8 @@ from relatum.core.ids import Author, Partition
 from relatum.core.receipts import Receipt
 from relatum.errors import Refusal
 from relatum.ledger import Ledger
+from relatum.ledger.writer.submission import MemorySubmission
 from relatum.store.view import LedgerView
-from relatum.writer.submission import MemorySubmission
 from tests.support.builders import ADA, PARTITION
 from tests.support.steps import Operation, Steps
 

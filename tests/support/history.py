@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 
 from relatum.clock import ManualClock
-from relatum.company import IssuedCredential
 from relatum.core.access import Authority, Credential, CredentialSpec
 from relatum.core.changes import JournalHead
 from relatum.core.cursors import Advance, CheckpointCommand, CheckpointReceipt, Cursor, Reconcile
@@ -17,6 +16,7 @@ from relatum.core.stored_judgments import SweepRun
 from relatum.core.streams import RECORDS, RELATIONS, Stream
 from relatum.errors import Refusal
 from relatum.ledger import Ledger
+from relatum.ledger.company import IssuedCredential
 from relatum.limits import DAY_MILLIS
 from tests.support import builders
 from tests.support.builders import BOB, MODEL, PRIVATE, SCOPE, START_MILLIS, provenance

@@ -35,7 +35,7 @@ from relatum.core.standings import Outcome, Standing
 from relatum.core.verdicts import Verdict
 from relatum.errors import Refusal
 from relatum.ledger import Ledger
-from relatum.writer.submission import RecordSubmission
+from relatum.ledger.writer.submission import RecordSubmission
 from tests.support.builders import ADA, PARTITION, record
 
 NO_DETECTION = Detected()

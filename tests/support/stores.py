@@ -9,7 +9,6 @@ from relatum.core.ids import Partition
 from relatum.errors import StorageFailure
 from relatum.ledger import Ledger
 from relatum.store import keys, rows
-from relatum.store.bodies import Bodies
 from relatum.store.database import Database, _format, _position
 from relatum.store.keys import PREFIX_BYTES, Table
 from relatum.store.kv import KeyValue, Reader
@@ -17,6 +16,7 @@ from relatum.store.memory import MemoryStore
 from relatum.store.partition import PartitionReader
 from relatum.store.projection import Staging
 from relatum.store.projection.rebuild import rebuild
+from relatum.store.staged_rows import Bodies
 from tests.support.builders import PARTITION
 from tests.support.polling import WAIT_SECONDS
 

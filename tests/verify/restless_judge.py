@@ -12,8 +12,8 @@ from relatum.core.links import LinkKind
 from relatum.core.promotions import PromotedKind
 from relatum.core.receipts import RelationReceipt
 from relatum.core.verdicts import KINDS, Verdict
-from relatum.judging import Ages
 from relatum.ledger import Ledger
+from relatum.ledger.judgments import Ages
 from tests.fuzz.dice import Dice
 from tests.support import builders
 from tests.support.desk import Desk

@@ -17,8 +17,8 @@ from click.testing import CliRunner
 from relatum.cli import main
 from relatum.ledger import Ledger
 from relatum.store.keys import StoreTable, Table
-from relatum.verify.directory import verify_directory
-from relatum.verify.whole import StoreCheck
+from relatum.store.verify.directory import verify_directory
+from relatum.store.verify.store_check import StoreCheck
 from tests.cli.program import COMMAND, run
 from tests.verify.damage import remove_rows
 

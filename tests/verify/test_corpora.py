@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from relatum.verify.directory import verify_directory
+from relatum.store.verify.directory import verify_directory
 from tests.corpora.loading import load
 from tests.corpora.mapping import ATTACK_ICS, BIPS, PEPS
 from tests.http.client import Api, Caller, issue

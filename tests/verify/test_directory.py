@@ -18,9 +18,9 @@ from relatum.store import keys, rows
 from relatum.store.database import FORMAT_VERSION
 from relatum.store.keys import Table, beyond
 from relatum.store.rocks import RocksStore, reading
+from relatum.store.verify.directory import verify_directory
+from relatum.store.verify.report import Report
 from relatum.store.watermark import WatermarkFile
-from relatum.verify.directory import verify_directory
-from relatum.verify.report import Report
 from tests.support.builders import PARTITION
 
 Files = dict[str, tuple[int, int, int, bytes]]

@@ -10,8 +10,8 @@ from relatum.ledger import Ledger
 from relatum.store import rows
 from relatum.store.keys import PREFIX_BYTES, STORE_PREFIX, StoreTable, Table
 from relatum.store.memory import MemoryStore
-from relatum.verify.directory import verify_rows
-from relatum.verify.report import Report
+from relatum.store.verify.directory import verify_rows
+from relatum.store.verify.report import Report
 from tests.integrity.damage import MANNERS, damaged, forged
 from tests.support.matrix import matrix
 from tests.support.stores import partitions_of, published_rows

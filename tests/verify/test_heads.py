@@ -7,13 +7,13 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from relatum.core.tally import NOTHING, Tally
+from relatum.core.row_counts import NOTHING, Tally
 from relatum.store import rows
 from relatum.store.keys import Table
 from relatum.store.memory import MemoryStore
 from relatum.store.partition import PartitionReader
-from relatum.verify.directory import verify_rows
-from relatum.verify.repair import beyond_repair
+from relatum.store.verify.directory import verify_rows
+from relatum.store.verify.repair import beyond_repair
 from tests.integrity import judged_scene
 from tests.support.builders import PARTITION
 

@@ -18,8 +18,8 @@ from relatum.store.keys import PREFIX_BYTES, STORE_PREFIX, PartitionKeys, Table
 from relatum.store.memory import MemoryStore
 from relatum.store.overlay import Packable
 from relatum.store.partition import PartitionReader
-from relatum.store.projection.staging import Staging
-from relatum.verify.directory import verify_rows
+from relatum.store.projection.staged_partition import Staging
+from relatum.store.verify.directory import verify_rows
 from tests.fuzz.dice import Dice
 from tests.integrity.damage import MANNERS, Manner, damaged
 from tests.judgments.test_random_histories import STEPS, History
@@ -118,8 +118,8 @@ class _Forgetful(Staging):
 def test_a_projection_that_forgets_a_table_is_found_although_it_derives_the_same_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("relatum.writer.group.Staging", _Forgetful)
-    monkeypatch.setattr("relatum.verify.rederived.Staging", _Forgetful)
+    monkeypatch.setattr("relatum.ledger.writer.group.Staging", _Forgetful)
+    monkeypatch.setattr("relatum.store.verify.rebuilt_rows.Staging", _Forgetful)
     report = verify_rows(MemoryStore(_saved()))
     assert ["candidate_end"] == [finding.family for finding in report.findings]
 

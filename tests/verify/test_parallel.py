@@ -14,15 +14,15 @@ from relatum.store.keys import Table
 from relatum.store.kv import Reader
 from relatum.store.memory import MemoryStore
 from relatum.store.rocks import reading
-from relatum.verify import directory as directories
-from relatum.verify.directory import verify_directory, verify_rows
-from relatum.verify.findings import Findings
-from relatum.verify.helpers import HelperFault, Helpers
-from relatum.verify.parallel import ParallelPartitions
-from relatum.verify.report import Report
-from relatum.verify.tasks import Result, Task, WholePartitions, done
-from relatum.verify.totals import Totals
-from relatum.verify.whole import StoreCheck
+from relatum.store.verify import directory as directories
+from relatum.store.verify.directory import verify_directory, verify_rows
+from relatum.store.verify.findings import Findings
+from relatum.store.verify.helpers import HelperFault, Helpers
+from relatum.store.verify.parallel import ParallelPartitions
+from relatum.store.verify.report import Report
+from relatum.store.verify.store_check import StoreCheck
+from relatum.store.verify.tasks import Result, Task, WholePartitions, done
+from relatum.store.verify.totals import Totals
 from tests.crash.past import Past, make_past
 from tests.crash.planted import FAULTS, Fault
 from tests.verify.damage import remove_rows
@@ -102,7 +102,7 @@ def test_a_helper_that_can_not_open_the_store_is_told(store: Path, tmp_path: Pat
 
 
 def test_a_helper_that_ends_early_is_told(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("relatum.verify.helpers.sys.executable", "/bin/true")
+    monkeypatch.setattr("relatum.store.verify.helpers.sys.executable", "/bin/true")
     monkeypatch.setattr(directories, "PARALLEL_EVENTS_MIN", 10)
     with pytest.raises(StoreUnavailable, match="ended early"):
         verify_directory(store, jobs=2)
@@ -122,7 +122,7 @@ def test_a_fault_of_a_helper_is_told_as_that_and_not_as_one_of_the_store(
     helper = tmp_path / "helper"
     helper.write_text(FAULTY.format(python=sys.executable))
     helper.chmod(0o700)
-    monkeypatch.setattr("relatum.verify.helpers.sys.executable", str(helper))
+    monkeypatch.setattr("relatum.store.verify.helpers.sys.executable", str(helper))
     monkeypatch.setattr(directories, "PARALLEL_EVENTS_MIN", 10)
     with pytest.raises(HelperFault, match=r"a fault in relatum itself: KeyError at somewhere:1; .* --jobs 1"):
         verify_directory(store, jobs=2)

@@ -10,8 +10,8 @@ from relatum.core.ids import Ref
 from relatum.store.keys import Table
 from relatum.store.memory import MemoryStore
 from relatum.store.partition import Direction
-from relatum.store.projection.staging import Staging
-from relatum.verify.directory import verify_rows
+from relatum.store.projection.staged_partition import Staging
+from relatum.store.verify.directory import verify_rows
 from tests.crash.past import Past, make_past
 from tests.crash.planted import FAULTS, Fault
 
@@ -52,8 +52,8 @@ class _Forgetful(Staging):
 def test_a_projection_that_forgets_an_index_is_found_although_it_derives_the_same_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("relatum.writer.group.Staging", _Forgetful)
-    monkeypatch.setattr("relatum.verify.rederived.Staging", _Forgetful)
+    monkeypatch.setattr("relatum.ledger.writer.group.Staging", _Forgetful)
+    monkeypatch.setattr("relatum.store.verify.rebuilt_rows.Staging", _Forgetful)
     monkeypatch.setattr("relatum.store.integrity.verify_relation", lambda *_: None)
     past = make_past(tmp_path / "store")
     ((family, message),) = {

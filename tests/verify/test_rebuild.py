@@ -12,12 +12,12 @@ from click.testing import CliRunner, Result
 from relatum.cli import main
 from relatum.core.events import RecordEvent
 from relatum.ledger import Ledger
+from relatum.ledger.view import RequestView
 from relatum.store import rows
 from relatum.store.keys import PREFIX_BYTES, STORE_PREFIX, StoreTable, Table
 from relatum.store.lock import making_store_in
-from relatum.verify.directory import verify_directory
-from relatum.verify.repair import STORE_TABLES, TABLES
-from relatum.viewing import RequestView
+from relatum.store.verify.directory import verify_directory
+from relatum.store.verify.repair import STORE_TABLES, TABLES
 from tests.support.builders import PARTITION
 from tests.support.desk import Desk
 from tests.verify.damage import remove_rows, stored, write_rows

@@ -18,10 +18,10 @@ from relatum.ledger import Ledger
 from relatum.store import rows
 from relatum.store.keys import PREFIX_BYTES, Table
 from relatum.store.memory import MemoryStore
+from relatum.store.verify.scrub import LOGGED_MAX, Pace, Scrub, scrubbing
+from relatum.store.verify.throttle import ROWS_BETWEEN_RESTS, Stopped, Unhurried
 from relatum.store.view import LedgerView
 from relatum.telemetry import Log
-from relatum.verify.scrub import LOGGED_MAX, Pace, Scrub, scrubbing
-from relatum.verify.unhurried import ROWS_BETWEEN_RESTS, Stopped, Unhurried
 from tests.fuzz.dice import Dice
 from tests.support.builders import START_MILLIS
 from tests.support.desk import Desk

@@ -15,9 +15,9 @@ from relatum.cli import main
 from relatum.errors import StorageFailure, StoreUnavailable
 from relatum.ledger import Ledger
 from relatum.store.keys import Table
+from relatum.store.verify.directory import verify_directory
+from relatum.store.verify.watermark_repair import survey, vouch
 from relatum.store.watermark import WatermarkFile, read_watermark
-from relatum.verify.directory import verify_directory
-from relatum.verify.vouching import survey, vouch
 from tests.verify.damage import remove_rows, stored
 from tests.verify.test_directory import files_of
 

@@ -13,12 +13,12 @@ from relatum.limits import U64_MAX
 from relatum.store.keys import PREFIX_BYTES, STORE_PREFIX, Table
 from relatum.store.kv import Reader
 from relatum.store.memory import MemoryStore
-from relatum.verify.audit import Slices
-from relatum.verify.findings import Findings
-from relatum.verify.places import TakeView
-from relatum.verify.serial import SerialPartitions
-from relatum.verify.totals import Totals
-from relatum.verify.whole import StoreCheck
+from relatum.store.verify.audit import Slices
+from relatum.store.verify.findings import Findings
+from relatum.store.verify.prefixes import TakeView
+from relatum.store.verify.serial import SerialPartitions
+from relatum.store.verify.store_check import StoreCheck
+from relatum.store.verify.totals import Totals
 from tests.fuzz.dice import Dice
 from tests.support.builders import partition
 from tests.support.matrix import every, first_of

@@ -8,9 +8,9 @@ from typing import Never
 
 import pytest
 
-from relatum.verify import worker
-from relatum.verify.messages import Failed, read_answer, write_task
-from relatum.verify.tasks import WholePartitions
+from relatum.store.verify import worker
+from relatum.store.verify.messages import Failed, read_answer, write_task
+from relatum.store.verify.tasks import WholePartitions
 
 
 def answer_of(directory: Path) -> Failed:

@@ -12,9 +12,9 @@ from relatum.core.ids import Ref
 from relatum.core.view_queries import StatusQuery, ValidateQuery
 from relatum.errors import Refusal
 from relatum.ledger import Ledger
-from relatum.reads import context as contexts
-from relatum.reads import graph_typed, health, overview, validate
-from relatum.reads.context import Context
+from relatum.ledger.reads import context as contexts
+from relatum.ledger.reads import graph_typed, health, overview, validate
+from relatum.ledger.reads.context import Context
 from tests.support.builders import PARTITION, SCOPE
 
 

@@ -13,8 +13,16 @@ from relatum.core.queries import RecordFilter
 from relatum.core.view_queries import StatusQuery, ValidateQuery
 from relatum.errors import Refusal
 from relatum.ledger import Ledger
-from relatum.reads import context as contexts
-from relatum.reads import context_ranking, health, overview, status, survey, ties, validate
+from relatum.ledger.reads import context as contexts
+from relatum.ledger.reads import (
+    context_edges,
+    context_ranking,
+    health,
+    overview,
+    partition_statistics,
+    status,
+    validate,
+)
 from relatum.store.kv import Reader
 from relatum.store.partition import PartitionReader
 from tests.support.builders import PARTITION, SCOPE, START_MILLIS
@@ -171,12 +179,12 @@ def test_a_survey_names_the_bound_that_it_met(
     ledgers: list[Ledger], monkeypatch: pytest.MonkeyPatch, bound: str, stop: str
 ) -> None:
     assert ((), True) == ((whole := ask_health(ledgers[0]).coverage).stop_reasons, whole.complete)
-    monkeypatch.setattr(survey, bound, 2)
+    monkeypatch.setattr(partition_statistics, bound, 2)
     cut = ask_health(ledgers[0]).coverage
     assert ((stop,), False) == (cut.stop_reasons, cut.complete)
 
 
-@pytest.mark.parametrize(("module", "bound"), [(survey, "RECORDS_MAX"), (validate, "RECORDS_MAX")])
+@pytest.mark.parametrize(("module", "bound"), [(partition_statistics, "RECORDS_MAX"), (validate, "RECORDS_MAX")])
 def test_tombstones_count_against_a_bound(
     desk: Desk, ledger: Ledger, clock: ManualClock, monkeypatch: pytest.MonkeyPatch, module: object, bound: str
 ) -> None:
@@ -187,7 +195,7 @@ def test_tombstones_count_against_a_bound(
     monkeypatch.setattr(module, bound, 4)
     with ledger.view() as view:
         partition = view.partition(PARTITION)
-        if module is survey:
+        if module is partition_statistics:
             found = health.health(partition, view.now_millis)
             assert (0, ("record_limit",)) == (found.records, found.coverage.stop_reasons)
         else:
@@ -201,9 +209,9 @@ def test_tombstones_count_against_a_bound(
     [
         (context_ranking, "STANDINGS_MAX", "scan_limit"),
         (context_ranking, "PENDING_MAX", "scan_limit"),
-        (ties, "LINKS_MAX", "scan_limit"),
-        (ties, "ENTRIES_MAX", "scan_limit"),
-        (ties, "MATCHES_MAX", "match_limit"),
+        (context_edges, "LINKS_MAX", "scan_limit"),
+        (context_edges, "ENTRIES_MAX", "scan_limit"),
+        (context_edges, "MATCHES_MAX", "match_limit"),
     ],
 )
 def test_a_block_names_the_bound_that_it_met(

@@ -10,8 +10,8 @@ from relatum.clock import ManualClock
 from relatum.core.ids import Ref
 from relatum.errors import SearchUnavailable
 from relatum.ledger import Ledger
+from relatum.ledger.reads import context_block
 from relatum.limits import DAY_MILLIS
-from relatum.reads import context_block
 from tests.support.builders import START_MILLIS, unknown_id
 from tests.support.desk import Desk
 from tests.support.judging import JudgingDesk

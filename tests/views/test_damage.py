@@ -11,7 +11,7 @@ from relatum.core.links import Link
 from relatum.core.view_queries import StatusQuery, ValidateQuery
 from relatum.errors import StorageInconsistency
 from relatum.ledger import Ledger
-from relatum.reads import context, health, overview, validate
+from relatum.ledger.reads import context, health, overview, validate
 from relatum.store import rows
 from relatum.store.keys import PREFIX_BYTES, Table
 from relatum.store.memory import MemoryStore

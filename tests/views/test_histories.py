@@ -14,7 +14,7 @@ from relatum.core.links import Link, LinkKind, LinkReceipt, Unlink
 from relatum.core.view_queries import ValidateQuery
 from relatum.errors import Refusal
 from relatum.ledger import Ledger
-from relatum.reads import overview, validate
+from relatum.ledger.reads import overview, validate
 from tests.support.builders import PARTITION, SCOPE, START_MILLIS
 from tests.support.desk import Desk
 from tests.support.judging import JudgingDesk

@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import pytest
 
-from relatum import sealed
 from relatum.core.kinds import REGISTRY
 from relatum.core.mined import MinedEdge
 from relatum.core.promotions import MiningRun
-from relatum.derived.edges import FILE_NAME, DerivedEdges
 from relatum.errors import MinedEdgesUnavailable
+from relatum.ledger.derived.edges import FILE_NAME, DerivedEdges
+from relatum.store import sealed_sqlite
 from tests.support.decay import decayed, put_back
 from tests.support.polling import WAIT_SECONDS
 
@@ -66,15 +66,15 @@ def asked(directory: Path) -> list[object] | None:
         mined.close()
 
 
-def told_by_seal(path: Path) -> sealed._Told:
-    with closing(sealed._Seal(path)) as seal:
+def told_by_seal(path: Path) -> sealed_sqlite._Told:
+    with closing(sealed_sqlite._Seal(path)) as seal:
         return seal.read()
 
 
 def unseal(path: Path) -> None:
     """Leaves a file as a process does that ends while it folds."""
-    with closing(sealed._Seal(path)) as seal:
-        seal.write(seal.read()._replace(digest=sealed._UNSEALED))
+    with closing(sealed_sqlite._Seal(path)) as seal:
+        seal.write(seal.read()._replace(digest=sealed_sqlite._UNSEALED))
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +124,7 @@ def test_damage_to_the_log_of_a_killed_process_is_refused(scene: Scene, tmp_path
     assert refused > PLACES // 2
 
 
-@pytest.mark.parametrize("end", sealed.BESIDE)
+@pytest.mark.parametrize("end", sealed_sqlite.BESIDE)
 def test_what_is_gone_beside_the_file_is_missed(end: str, scene: Scene, tmp_path: Path) -> None:
     for kept in (scene.at_rest, scene.killed):
         put_back(kept, tmp_path)
@@ -149,7 +149,7 @@ def test_a_process_that_ends_while_it_folds_leaves_a_file_that_can_be_read(scene
     with closing(sqlite3.connect(tmp_path / FILE_NAME)) as database:
         database.execute("PRAGMA wal_checkpoint").fetchall()
     assert scene.answers == asked(tmp_path)
-    assert told_by_seal(tmp_path / FILE_NAME).digest != sealed._UNSEALED, "it is sealed in the end"
+    assert told_by_seal(tmp_path / FILE_NAME).digest != sealed_sqlite._UNSEALED, "it is sealed in the end"
 
 
 def test_a_file_found_without_a_seal_is_sealed_before_it_is_used(scene: Scene, tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_however_a_process_ends_its_edges_are_there(end: str, tmp_path: Path) ->
 
 
 def test_a_log_is_folded_once_it_is_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sealed, "FOLDED_BYTES_MIN", 50_000)
+    monkeypatch.setattr(sealed_sqlite, "FOLDED_BYTES_MIN", 50_000)
     with closing(DerivedEdges(tmp_path / FILE_NAME)) as mined:
         assert 0 == mined.count(HERE)
         before = told_by_seal(tmp_path / FILE_NAME)

@@ -14,10 +14,10 @@ from typing import TypeVar
 
 import pytest
 
-from relatum import sealed
 from relatum.core.promotions import MiningRun
-from relatum.derived.edges import FILE_NAME, DerivedEdges
 from relatum.errors import MinedEdgesUnavailable
+from relatum.ledger.derived.edges import FILE_NAME, DerivedEdges
+from relatum.store import sealed_sqlite
 from tests.views.test_mined_damage_at_rest import HERE, RECORDS, edges, told_by_seal, unseal
 
 T = TypeVar("T")
@@ -84,7 +84,7 @@ def path(tmp_path: Path) -> Path:
 def test_a_seal_that_fails_once_while_the_log_is_folded_costs_nothing(
     call: str, turn: int, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sealed, "FOLDED_BYTES_MIN", 1)
+    monkeypatch.setattr(sealed_sqlite, "FOLDED_BYTES_MIN", 1)
     mined = DerivedEdges(path)
     assert 0 < mined.count(HERE)
     with monkeypatch.context() as faulty:
@@ -97,7 +97,7 @@ def test_a_seal_that_fails_once_while_the_log_is_folded_costs_nothing(
     for left in (path, killed):
         with closing(DerivedEdges(left)) as again:
             assert expected(2) == answers(again) == told
-            assert told_by_seal(left).digest != sealed._UNSEALED
+            assert told_by_seal(left).digest != sealed_sqlite._UNSEALED
 
 
 @pytest.mark.parametrize("call", ["pwrite", "fdatasync"])
@@ -145,7 +145,7 @@ def test_no_descriptor_is_needed_to_let_go_of_a_file(path: Path) -> None:
 def test_a_fold_without_descriptors_is_over_once_there_are_some(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(DerivedEdges(path)) as mined:
         mine(mined, 3)  # SQLite makes the log now: it would lack a descriptor for that
-        monkeypatch.setattr(sealed, "FOLDED_BYTES_MIN", 1)
+        monkeypatch.setattr(sealed_sqlite, "FOLDED_BYTES_MIN", 1)
         with no_descriptors():
             with pytest.raises(MinedEdgesUnavailable):
                 mined.drop(HERE)
@@ -162,11 +162,11 @@ def test_a_file_that_can_not_be_opened_again_after_a_fold_is_opened_by_the_next_
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.EMFILE, "too many open files")
 
-    monkeypatch.setattr(sealed, "FOLDED_BYTES_MIN", 1)
+    monkeypatch.setattr(sealed_sqlite, "FOLDED_BYTES_MIN", 1)
     with closing(DerivedEdges(path)) as mined:
         assert 0 < mined.count(HERE)
         with monkeypatch.context() as faulty:
-            faulty.setattr(sealed, opened, full)
+            faulty.setattr(sealed_sqlite, opened, full)
             with pytest.raises(MinedEdgesUnavailable):
                 mine(mined, 2)
         assert expected(2) == answers(mined)
@@ -179,13 +179,13 @@ def test_a_file_that_can_not_be_opened_again_after_a_fold_is_opened_by_the_next_
 def digests(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """The files that are read through, from now on."""
     seen: list[Path] = []
-    digest = sealed._digest
+    digest = sealed_sqlite._digest
 
     def noted(path: Path) -> bytes:
         seen.append(path)
         return digest(path)
 
-    monkeypatch.setattr(sealed, "_digest", noted)
+    monkeypatch.setattr(sealed_sqlite, "_digest", noted)
     return seen
 
 
@@ -224,7 +224,7 @@ def test_a_file_that_lost_changes_is_not_read_through_on_every_request(path: Pat
 
 
 def test_a_file_of_another_version_is_not_read_through_on_every_request(path: Path, digests: list[Path]) -> None:
-    with closing(sealed.SealedDatabase(path)) as file:
+    with closing(sealed_sqlite.SealedDatabase(path)) as file:
         file.connection.execute("PRAGMA user_version = 999")
     digests.clear()
     with closing(DerivedEdges(path)) as mined:
@@ -244,6 +244,6 @@ def test_what_the_system_refuses_for_now_is_not_remembered(path: Path, monkeypat
             faulty.setattr(os, "pread", failing(os.pread, range(2)))
             refused(mined, 2)
         with monkeypatch.context() as faulty:
-            faulty.setattr(sealed, "_guard", unable)
+            faulty.setattr(sealed_sqlite, "_guard", unable)
             refused(mined, 2)
         assert expected(1) == answers(mined)

@@ -7,21 +7,21 @@ from typing import get_args
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relatum.core import names, promotions, verdicts
+from relatum.core import kind_names, promotions, verdicts
 from relatum.core.graphs import TypedGraph, TypedGraphQuery
 from relatum.core.kinds import KINDS_BY_TOKEN, LINK_TOKENS, REGISTRY, Kind
 from relatum.core.links import Link, LinkKind
 from relatum.ledger import Ledger
-from relatum.reads.graph_typed import typed_graph
-from relatum.reads.health import health
-from relatum.reads.overview import overview
+from relatum.ledger.reads.graph_typed import typed_graph
+from relatum.ledger.reads.health import health
+from relatum.ledger.reads.overview import overview
 from tests.support import builders
 from tests.support.desk import Desk
 from tests.support.judging import JudgingDesk
 
 DOORS: dict[str, dict[str, Kind]] = {
     "relations": {str(kind): kind for kind in get_args(Kind)},
-    "links": dict(names.LINKS.items()),
+    "links": dict(kind_names.LINKS.items()),
     "verdicts": dict(verdicts.KINDS.items()),
     "promotions": dict(promotions.KINDS.items()),
 }
@@ -29,15 +29,15 @@ SYNONYMS = ({"related", "relates_to", "semantic_related"}, {"conflicts", "confli
 
 
 def test_every_word_of_a_door_has_a_kind() -> None:
-    assert set(get_args(LinkKind)) == names.LINKS.keys()
+    assert set(get_args(LinkKind)) == kind_names.LINKS.keys()
     assert set(get_args(verdicts.Verdict)) == verdicts.KINDS.keys()
     assert {*get_args(promotions.PromotedKind)} - {"none"} == promotions.KINDS.keys()
 
 
-@given(st.sampled_from(sorted(DOORS)), st.sampled_from(sorted(DOORS)), st.sampled_from(sorted(names.KINDS)))
+@given(st.sampled_from(sorted(DOORS)), st.sampled_from(sorted(DOORS)), st.sampled_from(sorted(kind_names.KINDS)))
 def test_a_name_means_the_same_at_every_door_and_a_kind_has_one_name_at_each(one: str, other: str, name: str) -> None:
     at_one, at_other = DOORS[one], DOORS[other]
-    meant = {door[name] for door in (at_one, at_other) if name in door} | {names.KINDS[name]}
+    meant = {door[name] for door in (at_one, at_other) if name in door} | {kind_names.KINDS[name]}
     assert 1 == len(meant)
     for door in (at_one, at_other):
         assert 1 >= sum(kind in meant for kind in door.values())
@@ -48,14 +48,14 @@ def test_tokens_of_text_lead_to_kinds_and_back(one: Kind, other: Kind) -> None:
     assert one == KINDS_BY_TOKEN[LINK_TOKENS[one]]
     assert f"memhtml-{one.replace('_', '-')}" == LINK_TOKENS[one]
     assert (one == other) is (LINK_TOKENS[one] == LINK_TOKENS[other])
-    assert LINK_TOKENS[one] not in names.KINDS
+    assert LINK_TOKENS[one] not in kind_names.KINDS
 
 
 def test_the_union_of_the_doors_is_all_there_is_with_the_synonyms_of_the_contract() -> None:
     union = {name: kind for door in DOORS.values() for name, kind in door.items()}
-    assert union | {"relates_to": "semantic_related"} == names.KINDS
+    assert union | {"relates_to": "semantic_related"} == kind_names.KINDS
     by_kind: dict[Kind, set[str]] = {kind: set() for kind in REGISTRY}
-    for name, kind in names.KINDS.items():
+    for name, kind in kind_names.KINDS.items():
         by_kind[kind].add(name)
     several = [found for found in by_kind.values() if len(found) > 1]
     assert sorted(map(sorted, SYNONYMS)) == sorted(map(sorted, several))

@@ -14,7 +14,7 @@ from relatum.core.ids import Ref
 from relatum.core.promotions import PromotedKind, PromotionOutcome
 from relatum.ledger import Ledger
 from relatum.limits import PROMOTIONS_MAX
-from relatum.store.projection.staging import Staging
+from relatum.store.projection.staged_partition import Staging
 from tests.support import builders
 from tests.support.builders import unknown_id
 from tests.support.desk import Desk

@@ -15,17 +15,17 @@ import click
 from relatum import __version__
 from relatum.cli.admin import admin
 from relatum.cli.backup import backup, restore
-from relatum.cli.bench import bench
+from relatum.cli.bench.command import bench
 from relatum.cli.compact import compact
 from relatum.cli.confirm_clock import confirm_clock
-from relatum.cli.exits import Commands
+from relatum.cli.exit_status import Commands
 from relatum.cli.init import init
 from relatum.cli.quickstart.command import quickstart
 from relatum.cli.rebuild import rebuild
 from relatum.cli.serve import serve
-from relatum.cli.textual import export_command, import_command
+from relatum.cli.text_export import export_command, import_command
 from relatum.cli.verify import verify
-from relatum.process import hide_memory, open_standard_streams
+from relatum.store.process_setup import hide_memory, open_standard_streams
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

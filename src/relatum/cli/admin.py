@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from relatum.cli.bootstrap import as_json, replace_administrator
-from relatum.cli.exits import told_in_one_line
+from relatum.cli.exit_status import told_in_one_line
 from relatum.cli.identity import identity_options
 
 

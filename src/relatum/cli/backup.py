@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from relatum.cli.exits import told_in_one_line
-from relatum.cli.operating import at_rest, is_url, operator_token_option, token_for
+from relatum.cli.exit_status import told_in_one_line
 from relatum.cli.progress import progress_bar
+from relatum.cli.store_access import at_rest, is_url, operator_token_option, token_for
 
 if TYPE_CHECKING:
-    from relatum.backup.contents import Source
-    from relatum.backup.manifest import Manifest
+    from relatum.store.backup.image_contents import Source
+    from relatum.store.backup.manifest import Manifest
 
 _RESTORED = (
     "This store is as the other one was at that position, and its own from here on. Where it goes on, its journals "
@@ -62,7 +62,7 @@ def restore(source: Path, directory: Path) -> None:
     Example:
         relatum restore ./backup-1 ./ledger-again
     """
-    from relatum.backup import restoring
+    from relatum.store.backup import restore as restoring
 
     with told_in_one_line():
         restored = restoring.restore(
@@ -73,26 +73,26 @@ def restore(source: Path, directory: Path) -> None:
 
 
 def _make(source: str, destination: Path, token_file: Path | None) -> Manifest:
-    from relatum.backup import making
     from relatum.clock import SystemClock
+    from relatum.store.backup import create
 
     at_millis = SystemClock().millis()
     with _opened(source, token_file) as opened, progress_bar("copying") as told:
-        files = making.copy(opened, destination, progress=told)
+        files = create.copy(opened, destination, progress=told)
         contents = opened.contents
     with progress_bar("verifying") as told:
-        return making.seal(destination, contents, files, at_millis, progress=told)
+        return create.seal(destination, contents, files, at_millis, progress=told)
 
 
 @contextmanager
 def _opened(source: str, token_file: Path | None) -> Iterator[Source]:
     if is_url(source):
-        from relatum.backup.remote import remote_source
+        from relatum.store.backup.remote import remote_source
 
         with remote_source(source, token_for(source, token_file)) as remote:
             yield remote
     else:
-        from relatum.backup.making import local_source
+        from relatum.store.backup.create import local_source
 
         with at_rest("backup URL DESTINATION"), local_source(Path(source)) as local:
             yield local

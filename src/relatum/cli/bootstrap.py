@@ -12,7 +12,7 @@ from relatum.errors import Refusal
 from relatum.limits import CONTRACT_VERSION
 
 if TYPE_CHECKING:
-    from relatum.company import IssuedCredential
+    from relatum.ledger.company import IssuedCredential
 
 
 def make_administrator(directory: Path, company: str, subject: str) -> IssuedCredential:

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 import msgspec
 
-from relatum.cli.exits import told_in_one_line
-from relatum.cli.operating import at_rest, is_url, operator_token_option, token_for
+from relatum.cli.exit_status import told_in_one_line
+from relatum.cli.store_access import at_rest, is_url, operator_token_option, token_for
 
 
 @click.command()
@@ -30,7 +30,7 @@ def compact(source: str, token_file: Path | None) -> None:
     """
     with told_in_one_line():
         if is_url(source):
-            from relatum.backup import remote
+            from relatum.store.backup import remote
 
             sizes = remote.compact(source, token_for(source, token_file))
         else:

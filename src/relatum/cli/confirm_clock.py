@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from relatum.cli.exits import told_in_one_line
+from relatum.cli.exit_status import told_in_one_line
 
 
 @click.command("confirm-clock")
@@ -25,10 +25,10 @@ def confirm_clock(directory: Path) -> None:
         date && relatum confirm-clock ./ledger
     """
     from relatum.clock import SystemClock
+    from relatum.ledger.writer.clock_guard import instant
     from relatum.store.directory import require_store
     from relatum.store.host_time import confirm_clock as confirm
     from relatum.store.layout import ENGINE_NAME
-    from relatum.writer.clock_guard import instant
 
     with told_in_one_line():
         require_store(directory / ENGINE_NAME)

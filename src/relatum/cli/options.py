@@ -11,7 +11,7 @@ import msgspec.inspect
 import msgspec.structs
 from msgspec import Meta
 
-from relatum.settings import Settings
+from relatum.http.settings import Settings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from relatum.cli.exits import told_in_one_line
+from relatum.cli.exit_status import told_in_one_line
 from relatum.cli.verify import FINDINGS_STATUS, as_told, verified
 
 if TYPE_CHECKING:
-    from relatum.verify.repair import Changes
-    from relatum.verify.report import Report
-    from relatum.verify.vouching import Survey
+    from relatum.store.verify.repair import Changes
+    from relatum.store.verify.report import Report
+    from relatum.store.verify.watermark_repair import Survey
 
 _VOUCHED = (
     "The store ends at position {position}; its last commit was at {time}. Everything that it holds up to there agrees "
@@ -78,7 +78,7 @@ def rebuild(directory: Path, indexes: bool, watermark: bool, destination: Path, 
 
 
 def _indexes(directory: Path, destination: Path, yes: bool) -> dict[str, object]:
-    from relatum.verify.repair import beyond_repair
+    from relatum.store.verify.repair import beyond_repair
 
     report = verified(directory)
     changes: Changes = {}
@@ -98,9 +98,9 @@ def _indexes(directory: Path, destination: Path, yes: bool) -> dict[str, object]
 
 
 def _repaired(directory: Path, destination: Path, position: int) -> Changes:
-    from relatum.search.index import remove_index
-    from relatum.verify.keeping import keep_copy
-    from relatum.verify.repair import rebuild_indexes
+    from relatum.ledger.search.index import remove_index
+    from relatum.store.verify.repair import rebuild_indexes
+    from relatum.store.verify.repair_copy import keep_copy
 
     keep_copy(directory, destination)
     remove_index(directory)  # it was made of rows that may have been wrong
@@ -111,8 +111,8 @@ def _repaired(directory: Path, destination: Path, position: int) -> Changes:
 
 
 def _watermark(directory: Path, destination: Path, yes: bool) -> dict[str, object]:
-    from relatum.verify.keeping import keep_copy
-    from relatum.verify.vouching import require_no_watermark, survey, unfit, vouch
+    from relatum.store.verify.repair_copy import keep_copy
+    from relatum.store.verify.watermark_repair import require_no_watermark, survey, unfit, vouch
 
     with told_in_one_line():
         require_no_watermark(directory)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import click
 from msgspec.structs import replace
 
-from relatum.cli.exits import end_at_once, told_in_one_line
+from relatum.cli.exit_status import end_at_once, told_in_one_line
 from relatum.cli.options import settings_options
+from relatum.http.settings import CONNECTIONS_MIN, Settings, load
 from relatum.limits import MIB
-from relatum.process import FILES_RESERVED, room_for_connections
-from relatum.settings import CONNECTIONS_MIN, Settings, load
+from relatum.store.process_setup import FILES_RESERVED, room_for_connections
 
 if TYPE_CHECKING:
     from relatum.ledger import Ledger
@@ -60,8 +60,8 @@ def _serve(settings: Settings) -> None:
     from relatum.clock import SystemClock
     from relatum.http import server
     from relatum.http.operator import OperatorToken
-    from relatum.judging import Ages
     from relatum.ledger import Ledger
+    from relatum.ledger.judgments import Ages
     from relatum.telemetry import Log
 
     log = Log(sys.stderr, SystemClock().millis, settings.log_level)

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Final
 import click
 import msgspec
 
-from relatum.cli.exits import told_in_one_line
+from relatum.cli.exit_status import told_in_one_line
 from relatum.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from relatum.verify.report import Report
+    from relatum.store.verify.report import Report
 
 FINDINGS_STATUS: Final = 1
 
@@ -58,7 +58,7 @@ def verify(directory: Path, jobs: int | None, in_one_line: bool) -> None:
 
 def verified(directory: Path, jobs: int | None = None) -> Report:
     """The report on a store, made behind a progress bar. Status 2 where the store can't be read."""
-    from relatum.verify.directory import verify_directory
+    from relatum.store.verify.directory import verify_directory
 
     with unless_known(), progress_bar("verifying") as told:
         return verify_directory(directory, jobs=jobs, progress=told)

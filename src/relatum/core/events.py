@@ -17,10 +17,10 @@ from relatum.core.ids import Author, Partition
 from relatum.core.links import LinkOperation, LinkReceipt
 from relatum.core.receipts import JudgmentReceipt, RecordReceipt, RelationReceipt
 from relatum.core.records import Derivation, Disposition, Facts, Proof
+from relatum.core.row_counts import NOTHING, Tally
 from relatum.core.standings import StaleMark, StandingCommandAction
 from relatum.core.stored_judgments import StoredJudgment
 from relatum.core.streams import Stream
-from relatum.core.tally import NOTHING, Tally
 from relatum.core.wire import Sparse, Uuid
 
 NO_EVENT = bytes(32)

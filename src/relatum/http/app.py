@@ -19,7 +19,7 @@ from relatum.http import errors
 from relatum.http.endpoint import NO_ROOM, Endpoint
 from relatum.http.responses import Header, write
 from relatum.http.routes import AnyRoute, PublicRoute
-from relatum.http.services import Services
+from relatum.http.server_state import Services
 
 _NO_ROUTE: Final = "(none)"
 """Stands for the route in metrics where there is none: a path that a client made up is no label."""

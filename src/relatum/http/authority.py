@@ -8,7 +8,7 @@ from relatum.core.access import Capability, Credential, CredentialAction
 from relatum.core.ids import Scope
 from relatum.errors import Refusal
 from relatum.http import errors
-from relatum.viewing import RequestView
+from relatum.ledger.view import RequestView
 
 _NEW_SECRET: Final[tuple[CredentialAction, ...]] = ("bootstrapped", "issued", "rotated")
 

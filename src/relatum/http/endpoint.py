@@ -21,10 +21,10 @@ from relatum.http.decoding import BodyDecoder, ClientGone, QueryDecoder, read_bo
 from relatum.http.headers import bearer_token, is_json
 from relatum.http.responses import Header, Response, encoded, write
 from relatum.http.routes import PATH_ID, Needs, Route
-from relatum.http.services import BodyT, Call, Nothing, Scoped, Services
+from relatum.http.server_state import BodyT, Call, Nothing, Scoped, Services
 from relatum.http.slots import Lease
+from relatum.ledger.reads import credentials
 from relatum.limits import BODY_BYTES_MAX, CONTRACT_VERSION
-from relatum.reads import credentials
 
 NO_ROOM: Final = "relatum.no_room"
 """An extension of a request's scope: as many requests are at work as may be, so that this one finds no free slot."""

@@ -21,13 +21,13 @@ from relatum.core.streams import Stream
 from relatum.errors import Failure, Refusal
 from relatum.http import events
 from relatum.http.authority import refusal_now
-from relatum.http.departure import cut, end_on_departure
+from relatum.http.disconnect import cut, end_on_departure
 from relatum.http.responses import ALWAYS
-from relatum.http.services import Call, partition_of
+from relatum.http.server_state import Call, partition_of
 from relatum.http.slots import Lease
-from relatum.http.watches import Watch
-from relatum.reads import changes
-from relatum.viewing import RequestView
+from relatum.http.subscriptions import Watch
+from relatum.ledger.reads import changes
+from relatum.ledger.view import RequestView
 
 PAGE_DELIVERIES: Final = 64
 """Deliveries in one chunk, at most: some 60 KB."""

@@ -16,19 +16,19 @@ from typing import Any, Final, Self, TypeVar
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from relatum.backup.archive import MEDIA_TYPE, packed
-from relatum.backup.paths import COMPACT_PATH, IMAGE_PATH
 from relatum.core import digests
 from relatum.core.wire import Closed
 from relatum.errors import Failure
 from relatum.http import errors
-from relatum.http.departure import cut, end_on_departure
+from relatum.http.disconnect import cut, end_on_departure
 from relatum.http.headers import bearer_token
 from relatum.http.responses import ALWAYS, Response, encoded, write
-from relatum.http.services import Services
-from relatum.http.watches import Watch
+from relatum.http.server_state import Services
+from relatum.http.settings import SettingsError
+from relatum.http.subscriptions import Watch
 from relatum.limits import TOKEN_CHARACTERS_MAX
-from relatum.settings import SettingsError
+from relatum.store.backup.archive import MEDIA_TYPE, packed
+from relatum.store.backup.operator_paths import COMPACT_PATH, IMAGE_PATH
 
 TOKEN_CHARACTERS_MIN: Final = 32
 

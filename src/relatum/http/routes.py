@@ -16,10 +16,10 @@ from starlette.types import ASGIApp
 from relatum.core.access import Capability
 from relatum.errors import Code, Refusal
 from relatum.http.responses import Response, encoded
-from relatum.http.services import BodyT, Call, Line, Services
+from relatum.http.server_state import BodyT, Call, Line, Services
+from relatum.ledger.view import RequestView
 from relatum.limits import BODY_BYTES_MAX
-from relatum.store.recounts import Uncounted
-from relatum.viewing import RequestView
+from relatum.store.counts import Uncounted
 
 PATH_ID: Final = "id"
 """The name of the parameter that a path may have."""

@@ -23,18 +23,18 @@ from starlette.types import ASGIApp
 from relatum.errors import StorageFailure
 from relatum.http.app import application, while_busy
 from relatum.http.connections import Connections
-from relatum.http.libraries import told_in, unhandled_in
+from relatum.http.library_logs import told_in, unhandled_in
 from relatum.http.openapi.document import document
 from relatum.http.openapi.page import page
 from relatum.http.operator import Operating, OperatorToken
 from relatum.http.protocol import BoundedProtocol, Bounds
-from relatum.http.services import Pages, Services, StreamBounds
+from relatum.http.route_table import METRICS_ROUTE, ROUTES
+from relatum.http.server_state import Pages, Services, StreamBounds
+from relatum.http.settings import Settings
 from relatum.http.sweeper import sweep_for_ever
-from relatum.http.table import METRICS_ROUTE, ROUTES
 from relatum.ledger import Ledger
-from relatum.settings import Settings
+from relatum.store.verify.scrub import scrubbing
 from relatum.telemetry import Log
-from relatum.verify.scrub import scrubbing
 
 BACKLOG: Final = 1024
 KEEP_ALIVE_SECONDS: Final = 75

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from relatum.http.services import Services
+from relatum.http.server_state import Services
 
 
 async def sweep_for_ever(services: Services, interval_seconds: float) -> None:

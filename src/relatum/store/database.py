@@ -15,20 +15,19 @@ from pathlib import Path
 from threading import Lock
 from typing import Final, Self
 
-from relatum import failpoints
 from relatum.entropy import Entropy, SystemEntropy
 from relatum.errors import StorageFailure, StorageInconsistency, StoreUnavailable
-from relatum.store import keys, layout, rows
+from relatum.store import failpoints, keys, layout, rows
+from relatum.store.counts import Recounts
 from relatum.store.directory import holds_store
+from relatum.store.file_maintenance import Upkeep, clear_leftovers
 from relatum.store.files import make_directory
+from relatum.store.heads import verify_tips
 from relatum.store.kv import KeyValue, Reader, View
 from relatum.store.lock import making_store_in
 from relatum.store.memory import MemoryStore
 from relatum.store.preflight import TornTail
-from relatum.store.recounts import Recounts
 from relatum.store.rocks import RocksStore, reading
-from relatum.store.tips import verify_tips
-from relatum.store.upkeep import Upkeep, clear_leftovers
 from relatum.store.view import store_body
 from relatum.store.watermark import WatermarkFile, read_watermark
 from relatum.telemetry import Log

@@ -9,8 +9,8 @@ from __future__ import annotations
 from relatum.core import digests
 from relatum.core.events import Event, Head, JudgmentEvent, LinkEvent, RecordEvent, RelationEvent
 from relatum.core.ids import Ref
-from relatum.core.parts import AnyMemoryReceipt, receipt_family, relation_part
 from relatum.core.receipts import Receipt, RecordReceipt, RelationReceipt
+from relatum.core.relation_events import AnyMemoryReceipt, receipt_family, relation_part
 from relatum.core.relations import StoredRelation
 from relatum.core.state import RecordVersion, RelationVersion
 from relatum.errors import StorageInconsistency

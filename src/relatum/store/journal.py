@@ -18,7 +18,7 @@ from relatum.core.changes import JournalHead, RecordChange, RecordEntry, Relatio
 from relatum.core.cursors import Cursor
 from relatum.core.events import Event, RecordEvent
 from relatum.core.feeds import Change
-from relatum.core.parts import receipt_of
+from relatum.core.relation_events import receipt_of
 from relatum.core.state import RecordVersion
 from relatum.core.streams import Stream
 from relatum.errors import JournalBroken, StorageInconsistency

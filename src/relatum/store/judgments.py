@@ -12,7 +12,7 @@ from relatum.core.standings import Standing
 from relatum.core.stored_judgments import SweepRun
 from relatum.core.verdicts import StoredVerdict
 from relatum.errors import StorageInconsistency
-from relatum.store import end_rows, rows
+from relatum.store import endpoint_rows, rows
 from relatum.store.keys import Table, beyond
 from relatum.store.partition_rows import PartitionRows
 
@@ -46,10 +46,10 @@ class JudgmentReader(PartitionRows):
         """How many records are pinned."""
         return len(self.pinned())
 
-    def replaces(self, record_id: str) -> Iterator[tuple[str, end_rows.Replaced]]:
+    def replaces(self, record_id: str) -> Iterator[tuple[str, endpoint_rows.Replaced]]:
         """What a record has superseded, in the order of creation, each with how."""
         for key, body in self._under(self.keys.replaced(record_id)):
-            yield uuid_text(key[-16:]), end_rows.unpack_replaced(body)
+            yield uuid_text(key[-16:]), endpoint_rows.unpack_replaced(body)
 
     def supersessions(self) -> Iterator[tuple[str, str]]:
         """Every record that has superseded another, with what it superseded."""
@@ -122,10 +122,10 @@ class JudgmentReader(PartitionRows):
 
     def candidate_ends(
         self, record_id: str, *, newest_first: bool = False
-    ) -> Iterator[tuple[str, end_rows.CandidateEnd]]:
+    ) -> Iterator[tuple[str, endpoint_rows.CandidateEnd]]:
         """The candidates of which a record is an end, in the order of creation."""
         for key, body in self._under(self.keys.candidate_ends(record_id), reverse=newest_first):
-            yield uuid_text(key[-16:]), end_rows.unpack_candidate_end(body)
+            yield uuid_text(key[-16:]), endpoint_rows.unpack_candidate_end(body)
 
     def swept(self, target_id: str) -> tuple[tuple[str, str], ...] | None:
         """What a run of the sweep, or one operation of it, orphaned: candidates, each with its operation.
@@ -178,10 +178,10 @@ class JudgmentReader(PartitionRows):
 
     def verdict_ends(
         self, record_id: str, direction: Table, *, newest_first: bool = False
-    ) -> Iterator[tuple[str, end_rows.VerdictEnd]]:
+    ) -> Iterator[tuple[str, endpoint_rows.VerdictEnd]]:
         """The verdicts of which a record is the source (OUTGOING) or the target (INCOMING), by creation."""
         for key, body in self._under(self.keys.verdict_ends(record_id, direction), reverse=newest_first):
-            yield uuid_text(key[-16:]), end_rows.unpack_verdict_end(body)
+            yield uuid_text(key[-16:]), endpoint_rows.unpack_verdict_end(body)
 
     def words(self, sequence: int | None) -> Words | None:
         """What a verdict said in words; None where it said nothing, or they were erased."""

@@ -19,7 +19,7 @@ from relatum.core.records import Payload, PayloadRow, Proof, RecordMeta
 from relatum.core.state import RecordVersion, RelationVersion
 from relatum.core.streams import RELATIONS, Stream
 from relatum.errors import StorageInconsistency
-from relatum.store import newest, rows
+from relatum.store import latest, rows
 from relatum.store.judgments import JudgmentReader
 from relatum.store.keys import Table, beyond, credential_company
 
@@ -224,7 +224,7 @@ class PartitionReader(JudgmentReader):
     def _current(self, table: Table, revisions: Table, after: str | None, reverse: bool) -> Iterator[tuple[str, bytes]]:
         """The ids and bodies of a table of what is current, beside the revisions."""
         beginning = None if after is None else uuid_bytes(after)
-        found = newest.walk(self.reader, self.keys.table(table), self.keys.table(revisions), beginning, reverse=reverse)
+        found = latest.walk(self.reader, self.keys.table(table), self.keys.table(revisions), beginning, reverse=reverse)
         for key, body in found:
             yield uuid_text(key), body
 

@@ -7,12 +7,12 @@ from functools import lru_cache
 from relatum.core import digests
 from relatum.core.events import Event, Head
 from relatum.core.ids import Partition
-from relatum.core.tally import Tally, tally_of
+from relatum.core.row_counts import Tally, tally_of
 from relatum.errors import StorageInconsistency
 from relatum.store import rows
+from relatum.store.counts import Counting
 from relatum.store.keys import PartitionKeys
 from relatum.store.kv import Reader
-from relatum.store.recounts import Counting
 
 
 class PartitionRows:

@@ -24,8 +24,8 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from relatum import failpoints
 from relatum.errors import StoreUnavailable
+from relatum.store import failpoints
 from relatum.store.files import write_durably
 from relatum.store.log_format import LogScan, Verdict
 from relatum.store.manifest import Manifest, read_manifest

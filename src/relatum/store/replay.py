@@ -14,8 +14,8 @@ from relatum.core import digests
 from relatum.core.cursors import CheckpointReceipt
 from relatum.core.events import CheckpointEvent, JudgmentEvent, LinkEvent, RecordEvent, RelationEvent
 from relatum.core.links import LinkReceipt
-from relatum.core.parts import judgment_family, receipt_of
 from relatum.core.receipts import Family, JudgmentReceipt, Receipt, RecordReceipt, RelationReceipt
+from relatum.core.relation_events import judgment_family, receipt_of
 from relatum.core.standings import StandingCommandAction
 from relatum.core.state import RecordVersion, RelationVersion
 from relatum.errors import Refusal, StorageInconsistency, refusal

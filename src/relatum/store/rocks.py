@@ -39,15 +39,15 @@ from rocksdict import (
     WriteOptions,
 )
 
-from relatum import failpoints
 from relatum.errors import Failure, StorageFailure, StorageInconsistency, StoreUnavailable
 from relatum.limits import MIB
+from relatum.store import failpoints
 from relatum.store.directory import require_store, require_store_or_room, watchdog
-from relatum.store.engine_cut import EngineCut
 from relatum.store.lock import DirectoryLock
 from relatum.store.preflight import TornTail, repair_logs
 from relatum.store.publication import Chunk, Publication, PublishedView, Row, scan_chunks
-from relatum.store.shadow import shadowed
+from relatum.store.read_only_open import shadowed
+from relatum.store.snapshot import EngineCut
 
 OPEN_SECONDS_MAX: Final = 300.0
 """Opening replays at most a few write buffers; one that takes longer than this hangs."""
@@ -260,9 +260,9 @@ def reading(
     """The rows of the store in `directory`, read without changing a byte there; for as long as the block runs.
 
     Others may read it at the same time, and nobody may open it. A torn end of its log is passed over as if it had been
-    cut off. What the engine writes all the same goes to a directory (`relatum.store.shadow`) in `shadow_in`, or among
-    the temporary files. Raises `StoreUnavailable` if the store is missing, in use, unreadable, or damaged such that it
-    can't be opened. Ends the process if the engine hangs for `open_seconds_max`.
+    cut off. What the engine writes all the same goes to a directory (`relatum.store.read_only_open`) in `shadow_in`, or
+    among the temporary files. Raises `StoreUnavailable` if the store is missing, in use, unreadable, or damaged such
+    that it can't be opened. Ends the process if the engine hangs for `open_seconds_max`.
     """
     require_store(directory)
     with ExitStack() as stack:

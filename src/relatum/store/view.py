@@ -10,11 +10,11 @@ from relatum.core.access import StoredCredential
 from relatum.core.ids import Partition, company_partition
 from relatum.errors import JournalBroken, StorageInconsistency
 from relatum.store import keys, rows
+from relatum.store.counts import Counting, Recounts
+from relatum.store.credential_cache import CredentialMemory
 from relatum.store.keys import beyond
 from relatum.store.kv import Reader, View
 from relatum.store.partition import PartitionReader
-from relatum.store.recounts import Counting, Recounts
-from relatum.store.remembered import CredentialMemory
 
 
 def store_body(reader: Reader, key: bytes) -> bytes | None:

@@ -18,8 +18,8 @@ from struct import Struct
 from typing import NamedTuple, Self
 from zlib import crc32
 
-from relatum import failpoints
 from relatum.errors import StorageFailure, StorageInconsistency, StoreUnavailable
+from relatum.store import failpoints
 from relatum.store.files import sync_directory, write_durably
 
 DIGEST_BYTES = 32

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
-from crash_tests.judging import record_rules, rules
-from crash_tests.judging.book import Book
-from crash_tests.judging.rules import RelationChange
+from crash_tests.judgment_model import record_rules, rules
+from crash_tests.judgment_model.expected_state import Book
+from crash_tests.judgment_model.rules import RelationChange
 from relatum.clock import ManualClock
 from relatum.core.candidates import Opened, Orphaned, Resumed
 from relatum.core.commands import RecordOperation, SaveRecord
@@ -27,7 +27,7 @@ from relatum.core.receipts import Receipt, RecordReceipt, RelationReceipt
 from relatum.core.stored_judgments import PairsSubmitted, SweepRun, VerdictGiven
 from relatum.errors import Refusal
 from relatum.ledger import Ledger
-from relatum.reads.judgments import surfaced
+from relatum.ledger.reads.judgments import surfaced
 from tests.judgments.model.finding import similar
 from tests.model.words import CONFLICT
 from tests.support.builders import PARTITION

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from crash_tests.judging.book import Book, Sheet
+from crash_tests.judgment_model.expected_state import Book, Sheet
 
 FIRST_WORDS = 16
 

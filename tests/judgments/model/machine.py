@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from crash_tests.judging.book import DAY, DEADLINE, RESURFACING
-from crash_tests.judging.comparing import JudgmentsCompared
+from crash_tests.judgment_model.answer_checks import JudgmentsCompared
+from crash_tests.judgment_model.expected_state import DAY, DEADLINE, RESURFACING
 from relatum.clock import ManualClock
 from relatum.core.commands import (
     ArchiveRecord,
@@ -32,7 +32,7 @@ from relatum.core.judgments import (
 )
 from relatum.core.verdicts import KINDS, Verdict
 from relatum.ledger import Ledger
-from relatum.viewing import RequestView
+from relatum.ledger.view import RequestView
 from tests.judgments.model.driving import Driver
 from tests.judgments.model.searching import compare_searches
 from tests.support import builders

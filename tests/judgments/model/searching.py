@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from crash_tests.judging.book import Book
+from crash_tests.judgment_model.expected_state import Book
 from relatum.core.judgment_queries import SearchQuery
-from relatum.reads import search
-from relatum.viewing import RequestView
+from relatum.ledger.reads import search
+from relatum.ledger.view import RequestView
 from tests.judgments.model.finding import scores
 from tests.support.builders import PARTITION, SCOPE
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from relatum.http.table import ROUTES
+from relatum.http.route_table import ROUTES
 from relatum.limits import BATCH_BODY_BYTES_MAX
 from tests.http.client import ABSENT, NO_RECORD, RECORDS
 from tests.http.order_of_checks import (

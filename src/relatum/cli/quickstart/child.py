@@ -16,7 +16,7 @@ from typing import IO, Final
 
 import click
 
-from relatum.settings import ENVIRONMENT_PREFIX
+from relatum.http.settings import ENVIRONMENT_PREFIX
 
 READY_SECONDS_MAX: Final = 60.0
 STOP_SECONDS_MAX: Final = 60.0

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import click
 
 from relatum.cli.bootstrap import make_administrator
-from relatum.cli.exits import told_in_one_line
+from relatum.cli.exit_status import told_in_one_line
 from relatum.cli.quickstart import screen
-from relatum.cli.stopping import stoppable
+from relatum.cli.signals import stoppable
 
 if TYPE_CHECKING:
     from relatum.cli.quickstart.child import Server

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from relatum.core import digests, journal
 from relatum.core.changes import JournalHead
-from relatum.core.decide.chain import linked
+from relatum.core.decide.event_envelope import linked
 from relatum.core.events import ActivationEvent, Stamp
 from relatum.core.ids import uuid7
 from relatum.core.state import PartitionState

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from relatum.core import digests, text, transitions
 from relatum.core.cursors import Advance, Checkpoint, CheckpointCommand, CheckpointReceipt, Cursor, Reconcile
-from relatum.core.decide.chain import linked
+from relatum.core.decide.event_envelope import linked
 from relatum.core.events import CheckpointEvent, Stamp
 from relatum.core.state import PartitionState
 from relatum.core.streams import Stream

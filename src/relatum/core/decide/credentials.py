@@ -8,7 +8,7 @@ from relatum import limits
 from relatum.core import transitions
 from relatum.core.access import StoredCredential
 from relatum.core.canonical import encode
-from relatum.core.decide.chain import linked
+from relatum.core.decide.event_envelope import linked
 from relatum.core.events import (
     CredentialAuthorityChanged,
     CredentialEvent,

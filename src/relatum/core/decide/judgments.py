@@ -11,7 +11,7 @@ from relatum.core import digests
 from relatum.core.candidates import Candidate, CandidateChange, Opened, Orphaned, Resumed, Words
 from relatum.core.canonical import encode
 from relatum.core.consequences import Consequences
-from relatum.core.decide.chain import Asked, journaling, linked
+from relatum.core.decide.event_envelope import Asked, journaling, linked
 from relatum.core.decide.judgment_rules import judgment_problem
 from relatum.core.decide.promotions import promote
 from relatum.core.decide.verdicts import Given, Ruled, default_provenance, judged

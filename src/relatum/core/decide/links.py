@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from relatum import limits
 from relatum.core import digests, text
-from relatum.core.decide.chain import Asked, linked
+from relatum.core.decide.event_envelope import Asked, linked
 from relatum.core.events import LinkEvent
 from relatum.core.ids import Author
 from relatum.core.links import Link, LinkOperation, LinkReceipt, StoredLink

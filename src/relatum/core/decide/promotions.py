@@ -10,7 +10,7 @@ from relatum.core import digests, transitions
 from relatum.core.canonical import encode
 from relatum.core.commands import AssertRelation
 from relatum.core.consequences import Consequences, RelationPart
-from relatum.core.decide.chain import Asked
+from relatum.core.decide.event_envelope import Asked
 from relatum.core.decide.relations import assertable
 from relatum.core.ids import Ref, uuid7
 from relatum.core.kinds import Kind

@@ -8,7 +8,7 @@ from relatum import limits
 from relatum.core import digests, transitions
 from relatum.core.canonical import encode
 from relatum.core.consequences import Consequences
-from relatum.core.decide.chain import Asked, journaling, linked
+from relatum.core.decide.event_envelope import Asked, journaling, linked
 from relatum.core.events import RecordDeleted, RecordEvent, Stamp, StoredRecordOperation
 from relatum.core.journal import streams_of
 from relatum.core.receipts import RecordReceipt

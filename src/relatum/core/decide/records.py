@@ -20,7 +20,7 @@ from relatum.core.commands import (
     UnarchiveRecord,
     UnpinRecord,
 )
-from relatum.core.decide.chain import Asked, new_id
+from relatum.core.decide.event_envelope import Asked, new_id
 from relatum.core.decide.record_events import RecordDecision, accept, sealed
 from relatum.core.decide.record_rules import broken_rule
 from relatum.core.decide.saves import NOTHING_DETECTED, Detected, save

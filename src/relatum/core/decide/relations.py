@@ -18,7 +18,7 @@ from relatum.core.commands import (
     ReviewRelation,
 )
 from relatum.core.consequences import Consequences
-from relatum.core.decide.chain import journaling, linked, new_id
+from relatum.core.decide.event_envelope import journaling, linked, new_id
 from relatum.core.decide.relation_rules import broken_rule
 from relatum.core.decide.verdicts import standing_effects
 from relatum.core.eligibility import Evaluator

@@ -12,7 +12,7 @@ from relatum.core.candidates import CandidateChange, Opened
 from relatum.core.canonical import encode
 from relatum.core.commands import SaveRecord
 from relatum.core.consequences import Consequences
-from relatum.core.decide.chain import Asked, new_id
+from relatum.core.decide.event_envelope import Asked, new_id
 from relatum.core.decide.record_events import RecordDecision, accept, sealed, stored_length
 from relatum.core.decide.verdicts import Given, default_provenance, is_fit, judged
 from relatum.core.eligibility import Evaluator

@@ -13,7 +13,7 @@ from relatum.core.candidates import Judged, Marker
 from relatum.core.canonical import encode
 from relatum.core.commands import AssertRelation, RelationOperation, RetireRelation
 from relatum.core.consequences import Consequences, RelationPart
-from relatum.core.decide.chain import new_id
+from relatum.core.decide.event_envelope import new_id
 from relatum.core.events import Stamp
 from relatum.core.ids import Ref
 from relatum.core.kinds import REGISTRY, Kind

@@ -10,15 +10,15 @@ from relatum.core.judgments import ConfirmCommand
 from relatum.core.standings import Outcome
 from relatum.core.wire import Closed, Millis, Uuid
 from relatum.errors import Refusal
-from relatum.http.endpoints.judging import judged_alone
+from relatum.http.endpoints.judgment_requests import judged_alone
 from relatum.http.routes import Route, needing, scanning
-from relatum.http.services import Call, reader_of
+from relatum.http.server_state import Call, reader_of
+from relatum.ledger.reads import judgments, needs_review, search, topics
+from relatum.ledger.reads.annotations import AnnotatedRecord
+from relatum.ledger.reads.needs_review import Coverage, RecordToReview
+from relatum.ledger.reads.topics import NearbyTopic, TopicOccupant
+from relatum.ledger.view import RequestView
 from relatum.limits import CONTRACT_VERSION
-from relatum.reads import judgments, needs_review, search, topics
-from relatum.reads.annotations import AnnotatedRecord
-from relatum.reads.needs_review import Coverage, RecordToReview
-from relatum.reads.topics import NearbyTopic, TopicOccupant
-from relatum.viewing import RequestView
 
 
 class AnnotatedAnswer(Closed, frozen=True, kw_only=True):

@@ -24,10 +24,10 @@ from relatum.http import errors
 from relatum.http.authority import refusal_now
 from relatum.http.responses import encoded
 from relatum.http.routes import Handler, Route, needing
-from relatum.http.services import Call, partition_of, reader_of
-from relatum.http.watches import Watch
+from relatum.http.server_state import Call, partition_of, reader_of
+from relatum.http.subscriptions import Watch
+from relatum.ledger.reads import changes
 from relatum.limits import CONTRACT_VERSION
-from relatum.reads import changes
 
 PATHS: Final[dict[Stream, str]] = {RELATIONS: "/api/v1/memory/relations", RECORDS: "/api/v1/memory/records"}
 """What the routes of a stream begin with."""

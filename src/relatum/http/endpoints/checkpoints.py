@@ -13,10 +13,10 @@ from relatum.core.wire import Closed
 from relatum.errors import Refusal
 from relatum.http.endpoints.changes import PATHS
 from relatum.http.routes import Handler, Reading, Route, needing, reading
-from relatum.http.services import Call, partition_of, reader_of
+from relatum.http.server_state import Call, partition_of, reader_of
+from relatum.ledger.reads import checkpoints, diagnosis
+from relatum.ledger.view import RequestView
 from relatum.limits import CONTRACT_VERSION
-from relatum.reads import checkpoints, diagnosis
-from relatum.viewing import RequestView
 
 
 class CheckpointSavedAnswer(Closed, frozen=True, kw_only=True):

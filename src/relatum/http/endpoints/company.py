@@ -8,12 +8,12 @@ from relatum.core.company import ConsumersRead, WorkspacesQuery
 from relatum.core.wire import Closed
 from relatum.errors import Refusal
 from relatum.http.routes import Route, scanning
-from relatum.http.services import Call
+from relatum.http.server_state import Call
+from relatum.ledger.reads import company, consumers
+from relatum.ledger.reads.company import WorkspacePage
+from relatum.ledger.reads.consumers import ConsumerPage
+from relatum.ledger.view import RequestView
 from relatum.limits import CONTRACT_VERSION
-from relatum.reads import company, consumers
-from relatum.reads.company import WorkspacePage
-from relatum.reads.consumers import ConsumerPage
-from relatum.viewing import RequestView
 
 
 class WorkspacesAnswer(Closed, frozen=True, kw_only=True):

@@ -23,17 +23,17 @@ from relatum.core.wire import Closed
 from relatum.errors import Refusal, invalid
 from relatum.http.endpoints.graphs import in_parts, walking
 from relatum.http.routes import Route, reading, scanning
-from relatum.http.services import Call
+from relatum.http.server_state import Call
+from relatum.ledger.reads import company, record_query, records, relation_query, relations
+from relatum.ledger.reads.company import Entered, Workspace
+from relatum.ledger.reads.graph_evidence import evidence_graph
+from relatum.ledger.reads.graph_typed import typed_graph
+from relatum.ledger.reads.record_query import CompanyRecordPage
+from relatum.ledger.reads.records import RecordInspection
+from relatum.ledger.reads.relation_query import RelationPage
+from relatum.ledger.reads.relations import RelationHistory, RelationInspection
+from relatum.ledger.view import RequestView
 from relatum.limits import CONTRACT_VERSION
-from relatum.reads import company, record_query, records, relation_query, relations
-from relatum.reads.company import Entered, Workspace
-from relatum.reads.graph_evidence import evidence_graph
-from relatum.reads.graph_typed import typed_graph
-from relatum.reads.record_query import CompanyRecordPage
-from relatum.reads.records import RecordInspection
-from relatum.reads.relation_query import RelationPage
-from relatum.reads.relations import RelationHistory, RelationInspection
-from relatum.viewing import RequestView
 
 
 class _WorkspaceAnswer(Closed, frozen=True, kw_only=True):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from relatum.company import IssuedCredential
 from relatum.core.access import Authority, Credential, CredentialSpec
 from relatum.core.ids import company_partition
 from relatum.core.queries import CredentialsQuery
@@ -16,10 +15,11 @@ from relatum.errors import Refusal
 from relatum.http import errors
 from relatum.http.endpoints.identity import CredentialAnswer
 from relatum.http.routes import Route, reading, scanning
-from relatum.http.services import Call, Nothing
+from relatum.http.server_state import Call, Nothing
+from relatum.ledger.company import IssuedCredential
+from relatum.ledger.reads import credentials
+from relatum.ledger.view import RequestView
 from relatum.limits import CONTRACT_VERSION
-from relatum.reads import credentials
-from relatum.viewing import RequestView
 
 
 class CredentialIssue(Closed, frozen=True, kw_only=True):

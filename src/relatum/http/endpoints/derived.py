@@ -11,13 +11,13 @@ from relatum.core.promotions import PromoteCommand, PromotedKind, PromotionOutco
 from relatum.core.stored_judgments import Promoted
 from relatum.core.view_queries import DanglingEdges, DropEdges, ReplaceEdges
 from relatum.core.wire import Closed, Uuid
-from relatum.derived import repair
 from relatum.errors import Refusal, invalid
-from relatum.http.endpoints.judging import judged_alone
+from relatum.http.endpoints.judgment_requests import judged_alone
 from relatum.http.routes import Route, in_thread, needing, scanning
-from relatum.http.services import Call, partition_of, reader_of
+from relatum.http.server_state import Call, partition_of, reader_of
+from relatum.ledger.derived import repair
+from relatum.ledger.view import RequestView
 from relatum.limits import BATCH_BODY_BYTES_MAX, CONTRACT_VERSION, DANGLING_DEFAULT
-from relatum.viewing import RequestView
 
 
 class EdgeView(Closed, frozen=True, kw_only=True):

@@ -16,11 +16,11 @@ from relatum.core.wire import Closed
 from relatum.errors import Refusal
 from relatum.http.responses import encoded
 from relatum.http.routes import Handler, Reading, Route, needing, scanning
-from relatum.http.services import Call, reader_of
+from relatum.http.server_state import Call, reader_of
+from relatum.ledger.reads.graph_evidence import evidence_graph
+from relatum.ledger.reads.graph_typed import typed_graph
+from relatum.ledger.view import RequestView
 from relatum.limits import CONTRACT_VERSION
-from relatum.reads.graph_evidence import evidence_graph
-from relatum.reads.graph_typed import typed_graph
-from relatum.viewing import RequestView
 
 WalkT = TypeVar("WalkT", TypedGraphRead, CompanyTypedGraphRead)
 AnyGraph = TypeVar("AnyGraph", TypedGraph, EvidenceGraph)

@@ -7,7 +7,7 @@ from typing import Final, Literal
 from relatum.core.access import Credential
 from relatum.core.wire import Closed
 from relatum.http.routes import Route
-from relatum.http.services import Call, Nothing
+from relatum.http.server_state import Call, Nothing
 from relatum.limits import CONTRACT_VERSION
 
 

@@ -23,13 +23,13 @@ from relatum.core.stored_judgments import PairsSubmitted, SweepRun, VerdictGiven
 from relatum.core.verdicts import Verdict
 from relatum.core.wire import Closed, Uuid
 from relatum.errors import Code, Refusal, StorageInconsistency
-from relatum.http.endpoints.judging import judged, judged_alone
+from relatum.http.endpoints.judgment_requests import judged, judged_alone
 from relatum.http.routes import Route, needing, scanning
-from relatum.http.services import Call, reader_of
+from relatum.http.server_state import Call, reader_of
+from relatum.ledger.reads import judgments
+from relatum.ledger.view import RequestView
 from relatum.limits import BATCH_BODY_BYTES_MAX, CONTRACT_VERSION
-from relatum.reads import judgments
 from relatum.store.partition import PartitionReader
-from relatum.viewing import RequestView
 
 
 class JudgmentView(Closed, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from relatum import __version__
 from relatum.core.wire import Closed
 from relatum.http.responses import ALWAYS, JSON, RETRY_AFTER, Response, encoded, text, with_headers
 from relatum.http.routes import PublicRoute
-from relatum.http.services import Services
+from relatum.http.server_state import Services
 from relatum.limits import CONTRACT_VERSION
 from relatum.telemetry import METRICS_CONTENT_TYPE
 

@@ -13,10 +13,10 @@ from relatum.core.wire import Closed
 from relatum.errors import Refusal
 from relatum.http.routes import Route, needing, reading
 from relatum.http.schemas import one_of
-from relatum.http.services import Call, reader_of
+from relatum.http.server_state import Call, reader_of
+from relatum.ledger.reads import receipts
+from relatum.ledger.view import RequestView
 from relatum.limits import CONTRACT_VERSION
-from relatum.reads import receipts
-from relatum.viewing import RequestView
 
 
 class ReceiptReadAnswer(Closed, frozen=True, kw_only=True):

@@ -11,12 +11,12 @@ from relatum.core.commands import RecordBatch, RecordBatchItem, RecordCommand, S
 from relatum.core.receipts import RecordReceipt
 from relatum.core.wire import Closed
 from relatum.errors import Refusal
-from relatum.http.endpoints.submitting import EITHER, RECORD_NEEDS, ItemError, submit, submit_batch
+from relatum.http.endpoints.command_requests import EITHER, RECORD_NEEDS, ItemError, submit, submit_batch
 from relatum.http.routes import Route, needing_by_operation
-from relatum.http.services import Call, Scoped, reader_of
+from relatum.http.server_state import Call, Scoped, reader_of
+from relatum.ledger.reads import judgments
+from relatum.ledger.reads.judgments import SurfacedCandidate
 from relatum.limits import BATCH_BODY_BYTES_MAX, CONTRACT_VERSION
-from relatum.reads import judgments
-from relatum.reads.judgments import SurfacedCandidate
 
 
 class _Surfaced(TypedDict):

@@ -10,12 +10,12 @@ from relatum.core.records import Record
 from relatum.core.wire import Closed
 from relatum.errors import Refusal
 from relatum.http.routes import Route, needing, reading, scanning
-from relatum.http.services import Call, reader_of
+from relatum.http.server_state import Call, reader_of
+from relatum.ledger.reads import record_query, records
+from relatum.ledger.reads.record_query import RecordPage
+from relatum.ledger.reads.records import RecordBatchAnswer, RecordHistory, RecordInspection
+from relatum.ledger.view import RequestView
 from relatum.limits import CONTRACT_VERSION
-from relatum.reads import record_query, records
-from relatum.reads.record_query import RecordPage
-from relatum.reads.records import RecordBatchAnswer, RecordHistory, RecordInspection
-from relatum.viewing import RequestView
 
 
 class RecordReadAnswer(Closed, frozen=True, kw_only=True):

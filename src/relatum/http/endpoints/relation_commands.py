@@ -10,9 +10,9 @@ from relatum.core.commands import RelationBatch, RelationCommand
 from relatum.core.receipts import RelationReceipt
 from relatum.core.wire import Closed
 from relatum.errors import Refusal
-from relatum.http.endpoints.submitting import EITHER, RELATION_NEEDS, ItemError, submit, submit_batch
+from relatum.http.endpoints.command_requests import EITHER, RELATION_NEEDS, ItemError, submit, submit_batch
 from relatum.http.routes import Route, needing_by_operation
-from relatum.http.services import Call
+from relatum.http.server_state import Call
 from relatum.limits import BATCH_BODY_BYTES_MAX, CONTRACT_VERSION
 
 

@@ -10,12 +10,12 @@ from relatum.core.relations import Relation
 from relatum.core.wire import Closed
 from relatum.errors import Refusal
 from relatum.http.routes import Route, needing, reading, scanning
-from relatum.http.services import Call, reader_of
+from relatum.http.server_state import Call, reader_of
+from relatum.ledger.reads import relation_query, relations
+from relatum.ledger.reads.relation_query import RelationPage
+from relatum.ledger.reads.relations import RelationHistory, RelationInspection
+from relatum.ledger.view import RequestView
 from relatum.limits import CONTRACT_VERSION
-from relatum.reads import relation_query, relations
-from relatum.reads.relation_query import RelationPage
-from relatum.reads.relations import RelationHistory, RelationInspection
-from relatum.viewing import RequestView
 
 
 class RelationReadAnswer(Closed, frozen=True, kw_only=True):

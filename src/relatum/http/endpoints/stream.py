@@ -16,8 +16,8 @@ from relatum.http.events import MEDIA_TYPE, cursor_of
 from relatum.http.follower import Follower
 from relatum.http.headers import last_event_id
 from relatum.http.routes import Handler, Route, needing
-from relatum.http.services import Call
-from relatum.reads.changes import OFF_THE_JOURNAL
+from relatum.http.server_state import Call
+from relatum.ledger.reads.changes import OFF_THE_JOURNAL
 
 NO_TOKEN: Final = invalid("Last-Event-ID is not the id of an event of this stream")
 

@@ -11,19 +11,19 @@ from relatum.core.links import LinkCommand, LinkReceipt
 from relatum.core.view_queries import ContextQuery, HealthQuery, OverviewQuery, StatusQuery, ValidateQuery
 from relatum.core.wire import Closed, Uuid
 from relatum.errors import Refusal, invalid
-from relatum.http.endpoints.submitting import submit
+from relatum.http.endpoints.command_requests import submit
 from relatum.http.routes import Route, needing, scanning
-from relatum.http.services import Call, reader_of
+from relatum.http.server_state import Call, reader_of
+from relatum.ledger.reads import context, health, validate
+from relatum.ledger.reads import overview as overviews
+from relatum.ledger.reads.context import Context
+from relatum.ledger.reads.health import Health
+from relatum.ledger.reads.overview import Overview
+from relatum.ledger.reads.pagination import StopReason
+from relatum.ledger.reads.status import RecordStatus, StatusCoverage
+from relatum.ledger.reads.validate import ValidateCoverage
+from relatum.ledger.view import RequestView
 from relatum.limits import CONTEXT_CHARACTERS_DEFAULT, CONTRACT_VERSION, OVERVIEW_MAX
-from relatum.reads import context, health, validate
-from relatum.reads import overview as overviews
-from relatum.reads.context import Context
-from relatum.reads.health import Health
-from relatum.reads.overview import Overview
-from relatum.reads.page import StopReason
-from relatum.reads.status import RecordStatus, StatusCoverage
-from relatum.reads.validate import ValidateCoverage
-from relatum.viewing import RequestView
 
 
 class LinkCommandAnswer(Closed, frozen=True, kw_only=True):

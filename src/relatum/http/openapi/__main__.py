@@ -16,10 +16,10 @@ from relatum.clock import ManualClock
 from relatum.http.app import application
 from relatum.http.openapi import examples
 from relatum.http.openapi.document import document
+from relatum.http.openapi.example_recorder import START_MILLIS, CountedEntropy, walk
 from relatum.http.openapi.examples import Exchange
-from relatum.http.openapi.recording import START_MILLIS, CountedEntropy, walk
-from relatum.http.services import Pages, Services
-from relatum.http.table import METRICS_ROUTE, ROUTES
+from relatum.http.route_table import METRICS_ROUTE, ROUTES
+from relatum.http.server_state import Pages, Services
 from relatum.ledger import Ledger
 from relatum.telemetry import Log
 

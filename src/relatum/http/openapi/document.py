@@ -14,9 +14,9 @@ from relatum import __version__
 from relatum.core.graphs import DerivedEdge
 from relatum.core.receipts import JudgmentReceipt
 from relatum.http.errors import ErrorAnswer
-from relatum.http.openapi import vocabulary
+from relatum.http.openapi import descriptions
+from relatum.http.openapi.descriptions import Schema
 from relatum.http.openapi.operations import Operations
-from relatum.http.openapi.vocabulary import Schema
 from relatum.http.routes import AnyRoute, PublicRoute
 from relatum.http.schemas import REF
 
@@ -106,5 +106,5 @@ def _schemas(routes: Iterable[AnyRoute]) -> tuple[dict[type, Schema], dict[str, 
         found = route.answers.values() if isinstance(route, PublicRoute) else (route.takes, route.answers)
         kinds |= {kind: None for kind in found if isinstance(kind, type) and issubclass(kind, Struct)}
     schemas, components = msgspec.json.schema_components(list(kinds), ref_template=REF)
-    vocabulary.refine(components)
+    descriptions.refine(components)
     return dict(zip(kinds, schemas, strict=True)), components

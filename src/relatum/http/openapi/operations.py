@@ -8,9 +8,9 @@ from typing import Any, Final
 from relatum.errors import STATUS, Code
 from relatum.http.errors import ErrorAnswer
 from relatum.http.openapi import examples
-from relatum.http.openapi.vocabulary import Schema
+from relatum.http.openapi.descriptions import Schema
 from relatum.http.routes import PATH_ID, Needs, PublicRoute, Route
-from relatum.http.services import Nothing
+from relatum.http.server_state import Nothing
 
 JSON: Final = "application/json"
 

@@ -4,6 +4,6 @@ The writer stages rows through it as it accepts commands; a rebuild arrives at t
 """
 
 from relatum.store.projection.apply import Decision, project
-from relatum.store.projection.staging import Staging
+from relatum.store.projection.staged_partition import Staging
 
 __all__ = ["Decision", "Staging", "project"]

@@ -28,9 +28,9 @@ from relatum.core.events import (
     StoredRecordOperation,
 )
 from relatum.core.ids import Author
-from relatum.core.parts import receipt_family
 from relatum.core.promotions import Suspicion
 from relatum.core.records import Payload
+from relatum.core.relation_events import receipt_family
 from relatum.core.standings import StandingChange
 from relatum.core.stored_judgments import Promoted, SweepRun
 from relatum.core.streams import RECORDS
@@ -39,10 +39,10 @@ from relatum.store.keys import Use
 from relatum.store.projection.candidates import erase_words
 from relatum.store.projection.consequences import stage_consequences
 from relatum.store.projection.facts import put_fact, remove_fact
-from relatum.store.projection.journaling import journaled
+from relatum.store.projection.journal_entries import journaled
 from relatum.store.projection.links import put_link, remove_link, remove_links
 from relatum.store.projection.relations import stage_relation
-from relatum.store.projection.staging import Staging
+from relatum.store.projection.staged_partition import Staging
 from relatum.store.projection.standings import (
     free_topic,
     hold_topic,

@@ -16,9 +16,9 @@ from relatum.core.candidates import (
 )
 from relatum.core.ids import Author
 from relatum.errors import StorageInconsistency
-from relatum.store import end_rows, rows
+from relatum.store import endpoint_rows, rows
 from relatum.store.keys import Table
-from relatum.store.projection.staging import Staging
+from relatum.store.projection.staged_partition import Staging
 
 
 def stage_candidate(
@@ -57,8 +57,8 @@ def _put(staging: Staging, candidate: Candidate) -> None:
     pending = candidate.status == "pending"
     staging.put(k.candidate(own), rows.CANDIDATE.encode(candidate))
     staging.put(k.candidate_status(candidate.status, candidate.since_millis, own), b"")
-    staging.put(k.candidate_end(source, own), end_rows.CandidateEnd(pending, target).pack())
-    staging.put(k.candidate_end(target, own), end_rows.CandidateEnd(pending, source).pack())
+    staging.put(k.candidate_end(source, own), endpoint_rows.CandidateEnd(pending, target).pack())
+    staging.put(k.candidate_end(target, own), endpoint_rows.CandidateEnd(pending, source).pack())
     if pending:
         staging.put(k.candidate_pair(source, target), rows.pack_uuid(own))
 

@@ -9,13 +9,13 @@ from relatum.core.changes import RecordChange, RelationChange
 from relatum.core.commands import AssertRelation
 from relatum.core.consequences import RelationPart
 from relatum.core.events import Event, JudgmentEvent, RecordEvent
-from relatum.core.parts import receipt_of
+from relatum.core.relation_events import receipt_of
 from relatum.core.stored_judgments import SweepRun
 from relatum.errors import StorageInconsistency
 from relatum.store import rows
 from relatum.store.projection.candidates import stage_candidate
 from relatum.store.projection.relations import stage_relation, stage_verdict
-from relatum.store.projection.staging import Staging
+from relatum.store.projection.staged_partition import Staging
 from relatum.store.projection.standings import stage_confirmation, stage_standing
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from relatum.core import digests
 from relatum.core.records import Payload
-from relatum.store.projection.staging import Staging
+from relatum.store.projection.staged_partition import Staging
 
 
 def put_fact(staging: Staging, record_id: str, payload: Payload | None) -> None:

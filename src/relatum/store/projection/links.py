@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from relatum.core.links import StoredLink
 from relatum.store import rows
-from relatum.store.projection.staging import Staging
+from relatum.store.projection.staged_partition import Staging
 
 
 def put_link(staging: Staging, link: StoredLink) -> None:

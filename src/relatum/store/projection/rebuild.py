@@ -36,7 +36,7 @@ from relatum.errors import StorageInconsistency
 from relatum.store import rows
 from relatum.store.partition import PartitionReader
 from relatum.store.projection.apply import Decision, project
-from relatum.store.projection.staging import Staging
+from relatum.store.projection.staged_partition import Staging
 
 Erasable = PayloadRow | Words
 """What an event brought that a deletion may have erased since."""

@@ -6,9 +6,9 @@ from relatum.core.consequences import RelationPart
 from relatum.core.receipts import RelationReceipt
 from relatum.core.relations import StoredRelation
 from relatum.core.verdicts import VERDICTS, StoredVerdict
-from relatum.store import end_rows, rows
+from relatum.store import endpoint_rows, rows
 from relatum.store.keys import Table, Use
-from relatum.store.projection.staging import Staging
+from relatum.store.projection.staged_partition import Staging
 
 
 def stage_relation(
@@ -52,8 +52,8 @@ def _stage_ends(staging: Staging, relation: StoredRelation) -> None:
     source, target = given.source.record_id, given.target.record_id
     k = staging.keys
     forward, backward = k.verdict_end(source, Table.OUTGOING, own), k.verdict_end(target, Table.INCOMING, own)
-    staging.put(forward, end_rows.VerdictEnd(indexed, target, given.kind).pack())
-    staging.put(backward, end_rows.VerdictEnd(indexed, source, given.kind).pack())
+    staging.put(forward, endpoint_rows.VerdictEnd(indexed, target, given.kind).pack())
+    staging.put(backward, endpoint_rows.VerdictEnd(indexed, source, given.kind).pack())
 
 
 def _stage_uses(staging: Staging, relation: StoredRelation) -> None:

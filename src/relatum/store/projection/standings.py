@@ -15,8 +15,8 @@ from relatum.core.standings import (
     marked_stale,
     standing_after,
 )
-from relatum.store import end_rows, rows
-from relatum.store.projection.staging import Staging
+from relatum.store import endpoint_rows, rows
+from relatum.store.projection.staged_partition import Staging
 
 
 def stage_standing(staging: Staging, change: StandingChange, at_millis: int, *, for_topic: bool = False) -> None:
@@ -29,7 +29,7 @@ def stage_standing(staging: Staging, change: StandingChange, at_millis: int, *, 
         case "superseded":
             assert change.by is not None
             entry = k.replaced_entry(change.by.record_id, record_id)
-            staging.put(entry, end_rows.Replaced(change.by.relation_id, for_topic).pack())
+            staging.put(entry, endpoint_rows.Replaced(change.by.relation_id, for_topic).pack())
         case "reinstated":
             assert before.superseded_by is not None
             staging.delete(k.replaced_entry(before.superseded_by.record_id, record_id))

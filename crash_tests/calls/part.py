@@ -1,8 +1,0 @@
-"""The parts `op-log` and `syscalls`."""
-
-from __future__ import annotations
-
-from crash_tests.calls.op_log import PART as OP_LOG
-from crash_tests.calls.syscalls import PART as SYSCALLS
-
-PARTS = (OP_LOG, SYSCALLS)

@@ -1,0 +1,36 @@
+"""What a ledger is usually given by the world: time, which may jump, and randomness. Here both come from the dice."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Final
+
+from crash_tests.simulation.loop import SimulatedLoop
+from relatum.ledger.judgments import Ages
+
+AGES: Final = Ages(resurfacing_millis=1, deadline_millis=5)
+"""Candidates are offered again, and swept, within a case."""
+_EPOCH_MILLIS = 1_700_000_000_000
+
+
+class WrongClock:
+    """The time of day as the machine has it: that of the loop, and off by `offset_millis`."""
+
+    def __init__(self, loop: SimulatedLoop) -> None:
+        self.offset_millis = 0
+        self._loop = loop
+
+    def millis(self) -> int:
+        """Unix time in milliseconds."""
+        return _EPOCH_MILLIS + int(self._loop.time() * 1000) + self.offset_millis
+
+
+class Dice:
+    """Bytes that nobody but the seed can guess."""
+
+    def __init__(self, random: Random) -> None:
+        self._random = random
+
+    def draw(self, size: int) -> bytes:
+        """`size` bytes."""
+        return self._random.randbytes(size)

@@ -1,9 +1,0 @@
-"""Backups: a verified copy of a store with a manifest, and its way back.
-
-What lives here: what is copied and how it travels (`contents`, `copying`, `archive`, `remote`), how a copy is made and
-judged (`making`), what is written down about it (`manifest`), and how a store is made from one (`restoring`). What must
-not: how an image of an open store comes about (relatum.store.upkeep), or what makes a store sound (relatum.verify).
-
-What always holds: a backup without a manifest is none; the manifest is written last, after the copy was verified. A
-directory that is being restored holds no store until the restored one was verified.
-"""

@@ -1,0 +1,77 @@
+"""A ranked block for a model's prompt, in three tiers (views.md, context).
+
+    pinned    the pinned records, newest pin first: always there
+    matched   records that match the prompt or are tied to one that does, best score first
+    rest      the others, best score first, in at most a quarter of the budget
+
+Here: the block and what is answered beside it. Which records there are, and in which order, stands in
+context_ranking.py. Records are read as they come into the block, and no others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from relatum.core.context_records import Surroundings
+from relatum.core.ids import uuid_bytes
+from relatum.core.standings import StandingView
+from relatum.core.wire import Closed, Uuid
+from relatum.ledger.reads.context_block import Block
+from relatum.ledger.reads.context_ranking import ContextCoverage, Ranking, Tier
+from relatum.ledger.reads.standings import Standings
+from relatum.limits import CONTEXT_CHARACTERS_DEFAULT
+from relatum.store.partition import PartitionReader
+
+
+class ContextEntry(Closed, frozen=True, kw_only=True):
+    """A record of the block."""
+
+    record_id: Uuid
+    revision: int
+    tier: Tier
+    score: float
+    standing: StandingView
+
+
+class Context(Closed, frozen=True, kw_only=True):
+    """The block, what it is made of, and what awaits whoever starts to work."""
+
+    block: str
+    entries: tuple[ContextEntry, ...]
+    left_out: int
+    pending_candidates: int
+    needs_review: int
+    coverage: ContextCoverage
+
+
+def context(
+    partition: PartitionReader,
+    now_millis: int,
+    around: Surroundings,
+    budget_characters: int = CONTEXT_CHARACTERS_DEFAULT,
+    shown: Collection[str] = (),
+) -> Context:
+    """A block of at most `budget_characters`. `around` is what the search index knows of the partition."""
+    ranking = Ranking(partition, now_millis, around, frozenset(map(uuid_bytes, shown)))
+    block, standings = Block(budget_characters, ranking.look), Standings(partition)
+    block.add_pinned(ranking.pinned())
+    block.add_matched(ranking.matched())
+    if block.has_room:
+        block.add_rest(ranking.rest())
+    return Context(
+        block=block.text,
+        entries=tuple(
+            ContextEntry(
+                record_id=meta.record_id,
+                revision=meta.revision,
+                tier=ranked.tier,
+                score=round(ranked.score, 6),
+                standing=standings.of(meta.record_id),
+            )
+            for ranked, meta in block.added
+        ),
+        left_out=ranking.left_out(added.ranked for added in block.added),
+        pending_candidates=ranking.pending_candidates(),
+        needs_review=ranking.needs_review(),
+        coverage=ranking.coverage(is_cut=block.is_cut),
+    )

@@ -1,0 +1,172 @@
+"""Pages of records: those eligible now, for readers; all retained ones with the verdict on each, for the company.
+
+Implements `records/query` (records.md, reads) and the company's `records/query` (company.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Generic, NamedTuple
+
+from relatum.core.ancestry import DependencyWork, own_failure
+from relatum.core.eligibility import Evaluator, RecordEligibility
+from relatum.core.queries import CompanyRecordFilter, RecordFilter
+from relatum.core.records import Payload, Record
+from relatum.core.state import RecordVersion
+from relatum.core.wire import Closed, Millis
+from relatum.errors import Refusal, Refused, invalid
+from relatum.ledger.reads.cursor import Cursors
+from relatum.ledger.reads.filters import RecordMatch
+from relatum.ledger.reads.pagination import Entry, Gathered, Select, StopReason, gather
+from relatum.ledger.reads.records import assembled, payload_of
+from relatum.store.partition import PartitionReader
+
+
+class RecordPage(Closed, frozen=True, kw_only=True):
+    """Eligible records. `record_bytes` counts the stored bytes of those returned."""
+
+    records: tuple[Record, ...]
+    evaluated_at_millis: Millis
+    scanned_records: int
+    record_bytes: int
+    dependency_work: DependencyWork
+    stop_reason: StopReason
+    next_cursor: str | None
+
+
+class CompanyRecordEntry(Closed, frozen=True, kw_only=True):
+    """A retained record in whatever state, and the verdict on it."""
+
+    record: Record
+    eligibility: RecordEligibility
+
+
+class CompanyRecordPage(Closed, frozen=True, kw_only=True):
+    """Retained records, each with the verdict on it."""
+
+    entries: tuple[CompanyRecordEntry, ...]
+    evaluated_at_millis: Millis
+    scanned_records: int
+    record_bytes: int
+    dependency_work: DependencyWork
+    stop_reason: StopReason
+    next_cursor: str | None
+
+
+def query(partition: PartitionReader, now_millis: int, store_key: bytes, wanted: RecordFilter) -> RecordPage | Refusal:
+    """A page of eligible records. 400 `invalid_request` for an unsound filter or a cursor of another query."""
+    problem = wanted.problem()
+    if problem is not None:
+        return invalid(problem)
+    evaluator, match = Evaluator(partition, now_millis), RecordMatch(wanted)
+
+    def eligible(version: RecordVersion) -> Callable[[], Record] | None:
+        """Cheap rules first: own state, the kept part, the content, then the walk over the sources."""
+        meta = version.meta
+        if own_failure(meta, now_millis) is not None or not match.facts(meta):
+            return None
+        payload = payload_of(partition, meta)
+        if not match.payload(payload) or not evaluator.is_eligible(version):
+            return None
+        return partial(assembled, partition, meta, payload)
+
+    cursors = Cursors(store_key, partition.workspace_id, "records/query", wanted)
+    try:
+        page = _gathered(partition, cursors, wanted, eligible)
+    except Refused as refused:
+        return refused.refusal
+    return RecordPage(
+        records=page.entries,
+        evaluated_at_millis=now_millis,
+        scanned_records=page.scanned,
+        record_bytes=page.stored_bytes,
+        dependency_work=evaluator.work,
+        stop_reason=page.stop_reason,
+        next_cursor=None if page.last_id is None else cursors.at(page.last_id),
+    )
+
+
+class ActivePage(NamedTuple, Generic[Entry]):
+    """A page of what was made of retained active records."""
+
+    entries: tuple[Entry, ...]
+    scanned: int
+    stop_reason: StopReason
+    next_cursor: str | None
+
+
+def active(
+    partition: PartitionReader, store_key: bytes, wanted: RecordFilter, make: Callable[[str], Entry]
+) -> ActivePage[Entry]:
+    """A page of retained active records that agree with a sound filter, those with a failed ancestry too.
+
+    `make` makes an entry of an id. Raises Refused (400) for a cursor of another query.
+    """
+    match = RecordMatch(wanted)
+
+    def select(version: RecordVersion) -> Callable[[], Entry] | None:
+        if version.meta.state != "active" or not match.facts(version.meta):
+            return None
+        agrees = match.payload(payload_of(partition, version.meta))
+        return partial(make, version.meta.record_id) if agrees else None
+
+    cursors = Cursors(store_key, partition.workspace_id, "records/status", wanted)
+    page = _gathered(partition, cursors, wanted, select)
+    next_cursor = None if page.last_id is None else cursors.at(page.last_id)
+    return ActivePage(page.entries, page.scanned, page.stop_reason, next_cursor)
+
+
+def company_query(
+    partition: PartitionReader, now_millis: int, store_key: bytes, wanted: CompanyRecordFilter
+) -> CompanyRecordPage | Refusal:
+    """A page of retained records, or of those eligible now.
+
+    400 `invalid_request` for an unsound filter or a cursor of another query.
+    """
+    problem = wanted.problem()
+    if problem is not None:
+        return invalid(problem)
+    evaluator, match = Evaluator(partition, now_millis), RecordMatch(wanted)
+
+    def explained(version: RecordVersion, payload: Payload | None) -> CompanyRecordEntry:
+        record = assembled(partition, version.meta, payload)
+        return CompanyRecordEntry(record=record, eligibility=evaluator.explain_record(version))
+
+    def retained(version: RecordVersion) -> Callable[[], CompanyRecordEntry] | None:
+        if not match.facts(version.meta):
+            return None
+        payload = payload_of(partition, version.meta)
+        return partial(explained, version, payload) if match.payload(payload) else None
+
+    def current(version: RecordVersion) -> Callable[[], CompanyRecordEntry] | None:
+        make = None if own_failure(version.meta, now_millis) is not None else retained(version)
+        entry = None if make is None else make()
+        return None if entry is None or not entry.eligibility.eligible else lambda: entry
+
+    cursors = Cursors(store_key, partition.workspace_id, "company/records/query", wanted)
+    try:
+        page = _gathered(partition, cursors, wanted, current if wanted.view == "current" else retained)
+    except Refused as refused:
+        return refused.refusal
+    return CompanyRecordPage(
+        entries=page.entries,
+        evaluated_at_millis=now_millis,
+        scanned_records=page.scanned,
+        record_bytes=page.stored_bytes,
+        dependency_work=evaluator.work,
+        stop_reason=page.stop_reason,
+        next_cursor=None if page.last_id is None else cursors.at(page.last_id),
+    )
+
+
+def _gathered(
+    partition: PartitionReader, cursors: Cursors, wanted: RecordFilter, select: Select[RecordVersion, Entry]
+) -> Gathered[Entry]:
+    return gather(
+        partition.records(cursors.after(), reverse=wanted.newest_first),
+        lambda version: version.meta.record_id,
+        select,
+        entries_max=wanted.entries_max,
+        scanned_max=wanted.scanned_max,
+    )

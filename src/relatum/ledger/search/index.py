@@ -1,0 +1,182 @@
+"""The search index of a store: what resembles a text, and which records have the words that somebody asks for.
+
+Here: the file and what may happen to it. What is written to it stands in keeping.py, what is asked of it in scoring.py.
+
+Always holds: an answer is that of an index in step with the view that it is asked with, or SearchUnavailable; never
+less than the whole. Whatever goes wrong in the index is logged, and it is made again from the ledger, in memory if the
+disk won't have it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import Final, TypeVar
+
+from relatum.core.context_records import Surroundings
+from relatum.core.decide.saves import Detected
+from relatum.errors import SearchUnavailable, StorageInconsistency
+from relatum.ledger.search import bm25
+from relatum.ledger.search.bm25 import Found
+from relatum.ledger.search.index_sync import Keeper
+from relatum.ledger.search.tables import OtherVersion, Tables
+from relatum.store import sealed_sqlite
+from relatum.store.partition import PartitionReader
+from relatum.telemetry import Log
+
+FILE_NAME: Final = "search.sqlite"
+
+FAULTS: Final = (sqlite3.Error, OSError, ValueError, TypeError, ArithmeticError, LookupError)
+"""What a damaged file leads to: SQLite notices some of it; the rest is values that make no sense."""
+
+T = TypeVar("T")
+
+
+class SearchIndex:
+    """The index of one store. Any thread may use it; one at a time does."""
+
+    def __init__(self, path: Path | None, log: Log) -> None:
+        """An index at `path`, opened or made when it is first asked; one in memory where there is no path."""
+        self._path = path
+        self._log = log
+        self._using = Lock()
+        self._untouched = True
+        self._keeper: Keeper | None = None
+
+    def close(self, timeout_seconds: float = -1) -> bool:
+        """Lets go of the file once nobody uses it; whether that came about in time. Nothing is found any more then."""
+        if not self._using.acquire(timeout=timeout_seconds):
+            return False
+        try:
+            self._untouched = False
+            self._let_go()
+        finally:
+            self._using.release()
+        return True
+
+    def is_unmade(self) -> bool:
+        """Whether nobody has asked yet, now or earlier: whoever does will find everything indexed then."""
+        return self._untouched and (self._path is None or not _is_there(self._path))
+
+    # Each of these raises SearchUnavailable where the index fails whatever is done, and once it is closed.
+
+    def catch_up(self, partition: PartitionReader) -> None:
+        """Brings a partition up to the tip of its record stream, if there is an index yet."""
+        if not self.is_unmade():
+            self._asked(lambda keeper: keeper.caught_up(partition))
+
+    def detect(self, partition: PartitionReader, content: str, *, without: str | None = None) -> Detected:
+        """The memories that resemble a text, the most similar first, but for `without` (judgments.md, detection)."""
+        return self._asked(
+            lambda keeper: bm25.detected(keeper.tables, keeper.caught_up(partition), partition, content, without)
+        )
+
+    def search(self, partition: PartitionReader, text: str) -> list[Found]:
+        """The records that have words of a text, the best first."""
+        return self._asked(lambda keeper: bm25.searched(keeper.tables, keeper.caught_up(partition), text))
+
+    def surroundings(self, partition: PartitionReader, text: str) -> Surroundings:
+        """The records of a partition in outline, and which of them have words of a text."""
+        return self._asked(lambda keeper: bm25.surroundings(keeper.tables, keeper.caught_up(partition), text))
+
+    def purge(self, partitions: Sequence[PartitionReader]) -> bool:
+        """Purges from the file what was erased in some partitions; whether that was possible.
+
+        Those that it knows are brought up to their tips first: what it lags behind by may be a deletion. Where that
+        can't be, nothing of the partition is kept. Where the file is missing, what lies beside it is removed.
+        """
+
+        def purged(keeper: Keeper) -> bool:
+            for partition in filter(keeper.knows, partitions):
+                try:
+                    keeper.caught_up(partition)
+                except StorageInconsistency as failure:
+                    self._log.failure("a damaged partition is purged from the search index", failure)
+                    keeper.forget(partition)
+            keeper.tables.purge()
+            return self._path is None or keeper.tables.path == self._path
+
+        removed = self._removed_if_unmade()
+        return self._asked(purged) if removed is None else removed
+
+    def _removed_if_unmade(self) -> bool | None:
+        """Whether what is left of a file that is gone could be removed; None where there is an index."""
+        with self._using:
+            if not self.is_unmade():
+                return None
+            try:
+                if self._path is not None:
+                    sealed_sqlite.remove(self._path)
+            except OSError as error:
+                self._log.failure("what is left of a search index can't be removed", error)
+                return False
+            return True
+
+    def _asked(self, use: Callable[[Keeper], T]) -> T:
+        """What `use` finds; if need be in an index made again on disk, and then in memory."""
+        with self._using:
+            if self._untouched:
+                self._untouched = False
+                self._keeper = self._opened() or self._made_again(self._path)
+            for place in (self._path, None):
+                if self._keeper is None:
+                    break
+                try:
+                    return use(self._keeper)
+                except FAULTS as error:
+                    self._log.failure("the search index failed; it is made again", error)
+                    self._keeper = self._made_again(place)
+            return self._last(use)
+
+    def _last(self, use: Callable[[Keeper], T]) -> T:
+        if self._keeper is None:
+            raise SearchUnavailable("the search index is closed, or can't be made")
+        try:
+            return use(self._keeper)
+        except FAULTS as error:
+            raise SearchUnavailable("the search index fails, even when it is made again") from error
+
+    def _opened(self) -> Keeper | None:
+        try:
+            return Keeper(Tables(self._path))
+        except OtherVersion:
+            self._log.warning("the search index is of another version of relatum; it is made again")
+            return None
+        except FAULTS as error:
+            self._log.failure("the search index can't be opened; it is made again", error)
+            return None
+
+    def _made_again(self, place: Path | None) -> Keeper | None:
+        """An empty index at `place`, in memory where that can't be."""
+        self._let_go()
+        for path in (place, None):
+            try:
+                if path is not None:
+                    sealed_sqlite.remove(path)
+                return Keeper(Tables(path))
+            except FAULTS as error:
+                self._log.failure("the search index can't be made", error)
+        return None
+
+    def _let_go(self) -> None:
+        keeper, self._keeper = self._keeper, None
+        if keeper is not None:
+            try:
+                keeper.tables.close()
+            except FAULTS as error:
+                self._log.failure("the search index could not be closed", error)
+
+
+def remove_index(directory: Path) -> None:
+    """Removes the index of the store in `directory`, which nobody may have open: it is made again when it is asked."""
+    sealed_sqlite.remove(directory / FILE_NAME)
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is such a file, or may be one: whoever opens it will meet what is wrong with it."""
+    try:
+        return path.exists()
+    except OSError:
+        return True

@@ -1,0 +1,132 @@
+"""The search index brought together with the writer, so that submitting a command is one call.
+
+Here: a save is compared with what is there before it is decided, and what a command says is indexed before it is
+answered. Not here: the index itself, and who else asks it.
+
+Always holds: whatever fails in it, the command goes on. One thread does it for event loops, since the index serves one
+at a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
+from typing import Final, TypeVar
+
+from relatum.core.commands import DeleteRecord, SaveRecord
+from relatum.core.decide.saves import NOTHING_DETECTED, Detected
+from relatum.core.ids import Partition
+from relatum.core.records import RecordInput
+from relatum.errors import SearchUnavailable, StorageFailure, StorageInconsistency
+from relatum.ledger.search.index import SearchIndex
+from relatum.ledger.writer.submission import MemorySubmission, RecordSubmission
+from relatum.store.view import LedgerView
+from relatum.telemetry import Log
+
+Result = TypeVar("Result")
+
+UNPURGED = "the search index can't be purged; nothing is lost"
+
+_INDEXED_AT_ONCE: Final = (SaveRecord, DeleteRecord)
+
+
+def in_turn(submissions: Sequence[MemorySubmission]) -> Iterator[Sequence[MemorySubmission]]:
+    """Commands in the parts that are decided in turn: a save is compared with all that came before, so it is alone."""
+    if not any(map(_is_save, submissions)):
+        yield submissions
+        return
+    for saves, part in groupby(submissions, _is_save):
+        if saves:
+            yield from ([one] for one in part)
+        else:
+            yield list(part)
+
+
+def _is_save(submission: MemorySubmission) -> bool:
+    return isinstance(submission.operation, SaveRecord)
+
+
+def _is_to_be_compared(submission: MemorySubmission) -> bool:
+    return isinstance(submission, RecordSubmission) and submission.detected is None and _is_save(submission)
+
+
+def _is_indexed_at_once(submission: MemorySubmission) -> bool:
+    return isinstance(submission.operation, _INDEXED_AT_ONCE)
+
+
+class Indexing:
+    """Of one ledger. Any thread may use it."""
+
+    def __init__(self, index: SearchIndex, view: Callable[[], LedgerView], log: Log) -> None:
+        self._index = index
+        self._view = view
+        self._log = log
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="relatum-saves")
+
+    def close(self) -> None:
+        """Ends the thread once it is idle, without waiting for it. To be called before the index is closed."""
+        self._thread.shutdown(wait=False)
+
+    def compared(self, submissions: Sequence[MemorySubmission]) -> Sequence[MemorySubmission]:
+        """Each save with what the index knows of records that resemble it, unless it says itself what was found."""
+        if not any(map(_is_to_be_compared, submissions)):
+            return submissions
+        return [self._compared(one) if _is_to_be_compared(one) else one for one in submissions]
+
+    async def compared_async(self, submissions: Sequence[MemorySubmission]) -> Sequence[MemorySubmission]:
+        """`compared` for an event loop."""
+        if not any(map(_is_to_be_compared, submissions)):
+            return submissions
+        return await self._in_thread(lambda: self.compared(submissions))
+
+    def keep_in_step(self, submissions: Sequence[MemorySubmission]) -> None:
+        """Indexes what the saves and deletions among some commands said; the rest is indexed when somebody asks."""
+        for partition in {one.partition for one in filter(_is_indexed_at_once, submissions)}:
+            self._catch_up(partition)
+
+    async def keep_in_step_async(self, submissions: Sequence[MemorySubmission]) -> None:
+        """`keep_in_step` for an event loop."""
+        if any(map(_is_indexed_at_once, submissions)) and not self._index.is_unmade():
+            await self._in_thread(lambda: self.keep_in_step(submissions))
+
+    def purge(self) -> None:
+        """Purges from the files of the index whatever was erased. Raises StorageFailure where that can't be done."""
+        with self._view() as view:
+            try:
+                purged = self._index.purge([view.partition(partition) for partition in view.partitions()])
+            except SearchUnavailable as failure:
+                raise StorageFailure(UNPURGED) from failure
+            if not purged:
+                raise StorageFailure(UNPURGED)
+
+    async def _in_thread(self, work: Callable[[], Result]) -> Result:
+        try:
+            working = self._thread.submit(work)
+        except RuntimeError:  # it has ended with the ledger, which some command has outlived: nothing takes long then
+            return work()
+        return await asyncio.wrap_future(working)
+
+    def _compared(self, submission: MemorySubmission) -> MemorySubmission:
+        assert isinstance(submission, RecordSubmission)
+        assert isinstance(submission.operation, SaveRecord)
+        return submission._replace(detected=self._detect(submission.partition, submission.operation.record))
+
+    def _detect(self, partition: Partition, record: RecordInput) -> Detected:
+        try:
+            with self._view() as view:
+                reader = view.partition(partition)
+                replaced = None if record.topic_key is None else reader.topic_holder(record.topic_key)
+                return self._index.detect(reader, record.content, without=replaced)
+        except (StorageFailure, StorageInconsistency) as failure:
+            self._log.failure("a save was not compared with what is there", failure)
+            return NOTHING_DETECTED
+
+    def _catch_up(self, partition: Partition) -> None:
+        """Whatever fails in it is made good when the index is asked."""
+        try:
+            with self._view() as view:
+                self._index.catch_up(view.partition(partition))
+        except (StorageFailure, StorageInconsistency) as failure:
+            self._log.failure("a partition could not be indexed", failure)

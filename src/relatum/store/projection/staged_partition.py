@@ -1,0 +1,167 @@
+"""A partition that can be written: bodies of rows are staged on an overlay, and sealed when the group is written."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from relatum.core import digests
+from relatum.core.changes import JournalHead
+from relatum.core.cursors import Checkpoint, Cursor
+from relatum.core.events import Event, Head
+from relatum.core.ids import Partition, Ref
+from relatum.core.records import Payload
+from relatum.core.state import RecordVersion, RelationVersion
+from relatum.core.streams import Stream
+from relatum.errors import StorageInconsistency
+from relatum.store import checkpoints, integrity, record_relations, rows
+from relatum.store.counts import Counting
+from relatum.store.journal import Journal
+from relatum.store.keys import COUNTED, PREFIX_BYTES, Table, beyond
+from relatum.store.overlay import Packable, packed
+from relatum.store.partition import Direction, PartitionReader
+from relatum.store.staged_rows import Bodies
+
+
+class Staging(PartitionReader):
+    """One partition over an overlay; implements `core.state.PartitionState`. Reads see what is staged.
+
+    Keeps the decoded head, which every command needs.
+
+    What always holds: what the head counts moves with every row that it counts, from a tally that was compared with
+    the rows; so a row that is missing is missed for ever, whatever is written.
+    """
+
+    def __init__(self, overlay: Bodies, partition: Partition, recounts: Counting | None = None) -> None:
+        super().__init__(overlay, partition, recounts)
+        self._overlay = overlay
+        self._fresh = overlay.fresh
+        self._head: Head | None = None
+        self._sound: set[Stream] = set()
+
+    def body(self, key: bytes) -> bytes | None:
+        """The body of a row, staged or stored, or None."""
+        return self._overlay.body(key)
+
+    def head(self) -> Head:
+        """The partition's tip, checked before anything is built on it."""
+        if self._head is None:
+            head = super().head()
+            integrity.verify_tip(self, head)
+            self._head = head
+        return self._head
+
+    def forget(self) -> None:
+        """Drops the decoded head, once the overlay has dropped what it was staged with."""
+        self._head = None
+
+    def tip(self, stream: Stream) -> JournalHead | None:
+        """The tip of a stream, None where it is not active. Its journal is checked before anything is built on it."""
+        self.require_sound(stream)
+        return self.head().streams.get(stream)
+
+    def require_sound(self, stream: Stream) -> None:
+        """Raises JournalBroken where the journal of a stream is not sound; looks at it once a group."""
+        if stream not in self._sound:
+            Journal.open(self, stream)
+            self._sound.add(stream)
+
+    def lies_on_journal(self, stream: Stream, cursor: Cursor) -> bool:
+        """Whether a well-formed cursor is a position of a stream's journal, baseline and tip included."""
+        tip = self.tip(stream)
+        return tip is not None and Journal(self, stream, tip).holds(cursor)
+
+    def checkpoint(self, stream: Stream, subject_id: str, consumer_id: str) -> Checkpoint | None:
+        """What a consumer has saved of a stream, checked before it is changed."""
+        return checkpoints.current(self, stream, subject_id, consumer_id)
+
+    def verify_record(self, version: RecordVersion) -> None:
+        """Checks a current record before it is changed."""
+        integrity.verify_record(self, version)
+        integrity.verify_content(self, version)
+
+    def verify_relation(self, version: RelationVersion) -> None:
+        """Checks a current relation before it is changed."""
+        integrity.verify_relation(self, version)
+
+    def relations_at(self, end: Ref) -> int:
+        """How many relations hold that a record has at an exact revision."""
+        return record_relations.relations_at(self, end)
+
+    def once_joined_with(self, end: Ref) -> frozenset[Ref]:
+        """As `joined_with`, but where all relations of a record hold nothing is told."""
+        return record_relations.once_joined_with(self, end)
+
+    def joined_with(self, end: Ref) -> frozenset[Ref]:
+        """The other ends of every relation that a record has at an exact revision, whatever direction and state."""
+        return record_relations.joined_with(self, end)
+
+    def put(self, key: bytes, body: bytes | Packable) -> None:
+        """Stages a row by its body."""
+        if key[PREFIX_BYTES] in COUNTED:
+            self._count(key, packed(body))
+        self._fresh[key] = body
+
+    def delete(self, key: bytes) -> None:
+        """Stages a deletion."""
+        if key[PREFIX_BYTES] in COUNTED:
+            self._count(key, None)
+        self._fresh[key] = None
+
+    def _count(self, key: bytes, after: bytes | None) -> None:
+        """Stages the head that counts what is about to be staged."""
+        self.require_counted()
+        head, before = self.head(), self.body(key)
+        if before != after:
+            self._stage_head(replace(head, counted=head.counted.moved(key, before, after)))
+
+    def _stage_head(self, head: Head) -> None:
+        self._head = head
+        self._fresh[self.keys.head] = rows.StagedHead(head)
+
+    def keep(self) -> None:
+        """What is staged stays, whatever becomes of the next command."""
+        self._overlay.keep()
+
+    def delete_all(self, prefix: bytes) -> None:
+        """Stages the deletion of every row under `prefix`."""
+        for key in [key for key, _ in self.reader.scan(prefix, beyond(prefix))]:
+            self.delete(key)
+
+    def advance(self, event: Event, streams: dict[Stream, JournalHead]) -> None:
+        """Stages the event row and the new head; `streams` are the tips of all streams after the event."""
+        body = rows.EVENT.encode(event)
+        self.put(self.keys.event(event.sequence), body)
+        if event.partition is not None:
+            self.put(self.keys.partition, rows.PARTITION.encode(event.partition))
+        head = Head(
+            sequence=event.sequence,
+            event_digest=digests.event_digest(body),
+            committed_at_millis=event.committed_at_millis,
+            streams=streams,
+            counted=self.head().counted,
+        )
+        self._stage_head(head)
+
+    def index(self, direction: Direction, end: Ref, relation_id: str, body: bytes, *, present: bool) -> None:
+        """Stages an adjacency entry or its removal, and the header that counts it."""
+        place = self.keys.header(end.record_id, end.revision)
+        header = self._overlay.staged(place)
+        if not isinstance(header, rows.Completeness):  # nobody of this group has moved it
+            counted = self._overlay.body(place)
+            if counted is None:
+                raise StorageInconsistency("a completeness header is missing")
+            header = rows.unpack_completeness(counted)
+        key = self.keys.adjacency_entry(direction, end.record_id, end.revision, relation_id)
+        self.put(place, header.counting(key + body, 1 if present else -1, outgoing=direction is Table.OUTGOING))
+        if present:
+            self.put(key, body)
+        else:
+            self.delete(key)
+
+    def kept_payload(self, record_id: str) -> Payload | None:
+        """The content of a record; None where it was erased, be it by a deletion that a replay has yet to come to."""
+        version = self.record(record_id)
+        if version is None or version.meta.state == "deleted":
+            return None
+        body = self.body(self.keys.payload(record_id, version.meta.payload_revision))
+        return None if body is None else rows.PAYLOAD.decode(body).payload

@@ -1,0 +1,123 @@
+"""The rows of one record: current row, revisions, payloads, headers, and the index entries that headers count."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from relatum.core import digests
+from relatum.core.ids import uuid_text
+from relatum.core.records import Payload, Proof, RecordMeta
+from relatum.store import rows
+from relatum.store.keys import Table
+from relatum.store.partition import PartitionReader
+from relatum.store.verify.merge_scan import Site
+from relatum.store.verify.scan import Rows
+from relatum.store.verify.versions import check_current, revision_of
+
+
+def check_record(site: Site, own: bytes) -> None:
+    """Revisions from 1 without a gap, the last one current; each with its header, and its payload unless deleted."""
+    current, revisions, payloads, headers, outgoing, incoming = site.tables
+    found = current.take(own)
+    number, newest, meta = 0, None, None
+    contents = _Contents([], [])
+    content: Payload | None = None
+    while revisions.rest.startswith(own):
+        end, newest = revisions.rest, revisions.body
+        number = revision_of(site, Table.RECORD_REVISION, own, number + 1, end)
+        _check_header(site, end, headers, outgoing, incoming)
+        meta = rows.RECORD.decode(rows.unpack_version(newest).canonical)
+        content = _check_payload(site, end, payloads, meta, contents, content)
+        revisions.next()
+    check_current(site, Table.RECORD, own, found, newest)
+    if meta is not None:
+        _check_contents(site, contents, meta)
+        if content is not None and meta.state != "deleted":
+            _check_listed(site, own, content)
+
+
+class _Contents(NamedTuple):
+    """The revisions that brought an erasable row, told by the ends of their keys: with it and without it."""
+
+    there: list[bytes]
+    missing: list[bytes]
+
+
+def _check_header(site: Site, end: bytes, headers: Rows, outgoing: Rows, incoming: Rows) -> None:
+    """The header of a revision counts and sums the entries that lie there."""
+    counted = rows.Completeness(*_entries(outgoing, end), *_entries(incoming, end))
+    header = headers.take(end)
+    if header is None:
+        site.find(Table.HEADER, f"the header of {end.hex()} is missing")
+    elif header != counted.pack():
+        site.find(Table.HEADER, f"the header of {end.hex()} does not count or sum its entries")
+
+
+def _entries(entries: Rows, end: bytes) -> tuple[int, int]:
+    entries.reject_before(end)
+    count = total = 0
+    while entries.rest.startswith(end):
+        total += entries.number
+        count += 1
+        entries.next()
+    return count, total % digests.ACCUMULATOR_MODULUS
+
+
+def _check_payload(
+    site: Site, end: bytes, payloads: Rows, meta: RecordMeta, contents: _Contents, content: Payload | None
+) -> Payload | None:
+    """The erasable row of a revision that brought one, against what is kept of it; the content from then on."""
+    proof = _proof(meta)
+    if proof is None:
+        return content
+    body = payloads.take(end)
+    if body is None:
+        contents.missing.append(end)
+        return None
+    contents.there.append(end)
+    if digests.stored_payload_digest(body) != proof.digest or len(body) != proof.length:
+        site.find(Table.PAYLOAD, f"the payload of {end.hex()} does not match the digest that its record keeps")
+        return None
+    payload = rows.PAYLOAD.decode(body).payload
+    return content if payload is None else payload
+
+
+def _proof(meta: RecordMeta) -> Proof | None:
+    """What is kept of the erasable row that a revision brought; None if it brought none."""
+    if meta.payload_revision == meta.revision:
+        return meta.payload
+    return meta.review.evidence if meta.review and meta.review.revision == meta.revision else None
+
+
+def _check_contents(site: Site, contents: _Contents, newest: RecordMeta) -> None:
+    """Of a deleted record everything erasable is gone, of any other nothing is."""
+    if newest.state == "deleted":
+        for end in contents.there:
+            site.find(Table.PAYLOAD, f"the payload of {end.hex()} is left of a record that was deleted")
+    else:
+        for end in contents.missing:
+            site.find(Table.PAYLOAD, f"the payload of {end.hex()} is missing")
+
+
+def _check_listed(site: Site, own: bytes, content: Payload) -> None:
+    """The slot that a record asks for is held by it, and it is listed under the fact that it says something of."""
+    reader, record_id = site.reader, uuid_text(own)
+    topic = wanted_topic(reader, record_id, content)
+    if topic is not None and reader.body(reader.keys.topic(topic)) != own:
+        site.find(Table.TOPIC, f"the slot of the record {record_id} is not held by it")
+    fact = content.fact_key
+    if fact is not None and reader.body(reader.keys.fact(fact, record_id)) != said_of(content):
+        site.find(Table.FACT, f"the record {record_id} is not listed with what it says of its fact")
+
+
+def wanted_topic(reader: PartitionReader, record_id: str, content: Payload) -> str | None:
+    """The topic slot that a record asks for: that of its content, while it is current."""
+    if content.topic_key is None or reader.standing(record_id).state != "current":
+        return None
+    return content.topic_key
+
+
+def said_of(content: Payload) -> bytes:
+    """What a record says of its fact."""
+    origin = content.provenance
+    return digests.said_digest(content.content, None if origin is None else origin.source_hash)
