@@ -31,6 +31,15 @@ _ACTIONS = {
 }
 _BESIDE = ("archive", "unarchive", "pin", "unpin", "mark_stale")
 """What changes a record's standing, which lies beside it: no revision comes of it."""
+_SYMMETRIC = (
+    "semantic_related",
+    "same_entity",
+    "contradicts",
+    "laterally_related",
+    "compatible",
+    "scoped",
+    "not_conflict",
+)
 _INPUT: Json = {
     "type": "memory",
     "title": None,
@@ -70,6 +79,12 @@ class Model:
         object_id = str(receipt[id_name])
         known = objects.get(object_id, [])
         self.sequence = receipt["commit_sequence"]
+        if operation.get("if_absent"):
+            equal = self._in_force(operation["relation"])
+            require_same(f"what {command.name} found", equal, object_id if known else None)
+            if equal is not None:
+                self._found(command, receipt, known[-1])
+                return object_id
         beside = operation["type"] in _BESIDE
         expected = {
             "idempotency_key": command.idempotency_key,
@@ -89,6 +104,32 @@ class Model:
             objects.setdefault(object_id, known).append(_after(known[-1] if known else None, command, receipt))
         self._digests[object_id] = digest
         return object_id
+
+    def _found(self, command: Command, receipt: Json, relation: Json) -> None:
+        """An assertion that changed nothing names the relation as it is."""
+        expected = {
+            "idempotency_key": command.idempotency_key,
+            "author": command.desk.account.author,
+            "action": "found",
+            "revision": relation["revision"],
+            "relation_digest": self._digests[relation["relation_id"]],
+        }
+        require_same(f"the receipt of {command.name}", expected, {name: receipt[name] for name in expected})
+
+    def _in_force(self, given: Json) -> str | None:
+        """The oldest relation that says the same of the same contents, active and not rejected."""
+        wanted = [given["source"]["record_id"], given["target"]["record_id"]]
+        for relation_id, revisions in self.relations.items():
+            said = revisions[-1]["input"]
+            ends = [said["source"]["record_id"], said["target"]["record_id"]]
+            same = ends == wanted or (given["kind"] in _SYMMETRIC and ends[::-1] == wanted)
+            pins = [said["source"], said["target"], *said.get("evidence_sources", [])]
+            if same and said["kind"] == given["kind"] and self.is_indexed(relation_id) and all(map(self._holds, pins)):
+                return relation_id
+        return None
+
+    def _holds(self, pin: Json) -> bool:
+        return bool(self.records[pin["record_id"]][-1]["revision"] == pin["revision"])
 
     def change(self, command: Command) -> Json:
         """What its stream tells of a command that was taken."""

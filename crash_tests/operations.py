@@ -220,11 +220,14 @@ class Author:
         }
         if refs[2:]:
             relation["evidence_sources"] = refs[2:]
+        operation: Json = {"type": "assert", "relation": relation}
         if self._random.random() < 0.1:
             relation["valid_until_millis"] = self._instant()
-        elif self._random.random() < 0.05:
+        elif (drawn := self._random.random()) < 0.05:
             relation["valid_from_millis"] = self._instant()
-        return "relation", {"type": "assert", "relation": relation}
+        elif drawn < 0.3:
+            operation["if_absent"] = True
+        return "relation", operation
 
     def _retire(self) -> tuple[Family, Json]:
         return self._on_relation({"type": "retire", "evidence_ref": "note 5"}, lambda action: action != "retired")

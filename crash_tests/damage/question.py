@@ -12,12 +12,12 @@ import msgspec
 from msgspec import Struct
 
 from relatum.core.company import ConsumersQuery
-from relatum.core.cursors import Cursor
 from relatum.core.feeds import Window
 from relatum.core.graphs import EvidenceGraphQuery, TypedGraphQuery
 from relatum.core.ids import Partition, Scope
 from relatum.core.judgment_queries import JudgmentsQuery
 from relatum.core.queries import CompanyRecordFilter, RecordFilter, RelationFilter
+from relatum.core.streams import Cursor
 from relatum.core.view_queries import StatusQuery, ValidateQuery
 from relatum.errors import Refusal, StorageFailure, StorageInconsistency
 from relatum.ledger import Ledger

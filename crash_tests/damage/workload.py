@@ -21,12 +21,12 @@ from relatum.clock import ManualClock
 from relatum.core import digests
 from relatum.core.access import Authority, CredentialSpec
 from relatum.core.commands import CreateRecord, RecordOperation, RelationOperation
-from relatum.core.cursors import Advance, CheckpointCommand, CheckpointReceipt, Cursor
+from relatum.core.cursors import Advance, CheckpointCommand, CheckpointReceipt
 from relatum.core.feeds import Window
 from relatum.core.ids import Partition, Scope, memory_partition
 from relatum.core.receipts import Family, RecordReceipt
 from relatum.core.records import RecordInput
-from relatum.core.streams import RECORDS, RELATIONS, Stream
+from relatum.core.streams import RECORDS, RELATIONS, Cursor, Stream
 from relatum.errors import Failure, Refusal
 from relatum.ledger import Ledger
 from relatum.ledger.company import IssuedCredential

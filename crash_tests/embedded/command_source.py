@@ -27,11 +27,11 @@ from relatum.core.candidates import Orphaned
 from relatum.core.changes import JournalHead
 from relatum.core.commands import AssertRelation
 from relatum.core.consequences import Consequences
-from relatum.core.cursors import Advance, CheckpointCommand, Cursor, Reconcile
+from relatum.core.cursors import Advance, CheckpointCommand, Reconcile
 from relatum.core.events import Event, JudgmentEvent
 from relatum.core.ids import Partition
 from relatum.core.stored_judgments import SweepRun
-from relatum.core.streams import RECORDS, RELATIONS, Stream
+from relatum.core.streams import RECORDS, RELATIONS, Cursor, Stream
 from relatum.ledger import Ledger
 from relatum.store.partition import PartitionReader
 from relatum.store.view import LedgerView

@@ -16,6 +16,7 @@ from relatum.core.events import (
     CheckpointEvent,
     CredentialEvent,
     Event,
+    FoundEvent,
     JudgmentEvent,
     LinkEvent,
     RecordEvent,
@@ -87,7 +88,7 @@ def answer_of(event: Event) -> Answer | None:
     match event:
         case RecordEvent(receipt=receipt):
             return Answer("record", subject_id, receipt.idempotency_key, receipt.command_digest, receipt)
-        case RelationEvent(receipt=receipt):
+        case RelationEvent(receipt=receipt) | FoundEvent(receipt=receipt):
             return Answer("relation", subject_id, receipt.idempotency_key, receipt.command_digest, receipt)
         case CheckpointEvent(receipt=saved, command_digest=digest):
             return Answer("checkpoint", subject_id, saved.idempotency_key, digest, saved)

@@ -8,11 +8,11 @@ import msgspec
 
 from crash_tests.judgment_model.expected_state import Book, Claim, Pair
 from crash_tests.violation import Violation, require_same
+from relatum.core.answers.annotated import AnnotatedRecord
 from relatum.core.ids import Scope
 from relatum.core.judgment_queries import JudgmentsQuery
 from relatum.errors import Refusal
 from relatum.ledger.reads import judgments, needs_review, standings
-from relatum.ledger.reads.annotations import AnnotatedRecord
 from relatum.store.partition import PartitionReader
 
 RANKS = ["conflicts_with", "supersedes", "superseded_by", "pending_conflict", "scoped", "compatible", "related"]

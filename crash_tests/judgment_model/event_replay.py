@@ -24,7 +24,7 @@ from relatum.core.commands import (
     SaveRecord,
 )
 from relatum.core.consequences import Consequences
-from relatum.core.events import Event, JudgmentEvent, LinkEvent, RecordEvent, RecordSaved, RelationEvent
+from relatum.core.events import Event, FoundEvent, JudgmentEvent, LinkEvent, RecordEvent, RecordSaved, RelationEvent
 from relatum.core.judgments import (
     Comparing,
     Comparison,
@@ -68,6 +68,8 @@ def hear(book: Book, operation: CommandOperation, event: Event, hits: Sequence[s
         case RelationEvent():
             assert isinstance(operation, RelationOperation)
             _relation(book, operation, event)
+        case FoundEvent():
+            pass  # changes nothing; that it was there, the model of relations knows
         case LinkEvent():
             assert isinstance(operation, LinkOperation)
             _require_no(record_rules.link_trouble(book, operation), event)

@@ -24,6 +24,7 @@ from relatum.core.events import (
     CheckpointEvent,
     CredentialEvent,
     Event,
+    FoundEvent,
     JudgmentEvent,
     LinkEvent,
     RecordEvent,
@@ -43,7 +44,7 @@ AnyReceipt = RecordReceipt | RelationReceipt | LinkReceipt | CheckpointReceipt
 Answer = AnyReceipt | list[JudgmentEvent]
 """What a command is answered with: a judgment, with an event for each of its items."""
 
-KeyedEvent = RecordEvent | RelationEvent | LinkEvent | CheckpointEvent | JudgmentEvent
+KeyedEvent = RecordEvent | RelationEvent | FoundEvent | LinkEvent | CheckpointEvent | JudgmentEvent
 """What comes of a command that has an idempotency key."""
 
 STREAM_NAMES: dict[Stream, StreamName] = {"record": RECORDS, "relation": RELATIONS}
@@ -181,7 +182,7 @@ class Story:
                 self._happened(command, event.receipt)
                 assert command.owner is not None
                 chapter.save(command, command.owner)
-            case RecordEvent() | RelationEvent() | LinkEvent():
+            case RecordEvent() | RelationEvent() | FoundEvent() | LinkEvent():
                 command = self._command_of(chapter, event)
                 self._happened(command, event.receipt)
                 chapter.enter(command, event)
@@ -234,7 +235,7 @@ def _identified(event: KeyedEvent) -> tuple[Family, str, str]:
             return "judgment", key, digest
         case RecordEvent(receipt=recorded):
             return "record", recorded.idempotency_key, recorded.command_digest
-        case RelationEvent(receipt=related):
+        case RelationEvent(receipt=related) | FoundEvent(receipt=related):
             return "relation", related.idempotency_key, related.command_digest
         case LinkEvent(receipt=linked):
             return "link", linked.idempotency_key, linked.command_digest

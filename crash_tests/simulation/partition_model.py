@@ -16,7 +16,7 @@ from crash_tests.simulation.environment import AGES
 from crash_tests.violation import require_same
 from relatum.core.commands import AssertRelation, RecordOperation, RelationOperation
 from relatum.core.consequences import Consequences
-from relatum.core.events import NO_EVENT, Event, JudgmentEvent, LinkEvent, RecordEvent, RelationEvent
+from relatum.core.events import NO_EVENT, Event, FoundEvent, JudgmentEvent, LinkEvent, RecordEvent, RelationEvent
 from relatum.core.ids import Partition
 from relatum.core.judgments import JudgmentOperation
 from relatum.core.links import LinkOperation
@@ -76,14 +76,17 @@ class Chapter:
         self.acknowledged = 0
         """The greatest commit sequence that anybody was told."""
 
-    def enter(self, command: Command, event: RecordEvent | RelationEvent | LinkEvent | JudgmentEvent) -> None:
+    def enter(
+        self, command: Command, event: RecordEvent | RelationEvent | FoundEvent | LinkEvent | JudgmentEvent
+    ) -> None:
         """An event that came of a command. Raises `Violation` where it makes no sense after those before it."""
         self.book.now_millis = event.committed_at_millis
-        if isinstance(event, RecordEvent | RelationEvent):
+        if isinstance(event, RecordEvent | RelationEvent | FoundEvent):
             require_sense(self.model, command, event.committed_at_millis)
         hear(self.book, operation_of(command), event, command.hits)
-        if isinstance(event, RecordEvent | RelationEvent):
+        if isinstance(event, RecordEvent | RelationEvent | FoundEvent):
             self.model.apply(command)
+        if isinstance(event, RecordEvent | RelationEvent):
             self._tell("record" if isinstance(event, RecordEvent) else "relation", self.model.change(command))
         self._enter_consequences(command, event)
 

@@ -17,7 +17,7 @@ from crash_tests.simulation.machine import Machine
 from crash_tests.simulation.observations import Story
 from crash_tests.simulation.partition_model import Chapter
 from crash_tests.violation import require_same
-from relatum.core.candidates import Status
+from relatum.core.answers.judgments import Status
 from relatum.core.feeds import PageQuery
 from relatum.core.graphs import TypedGraphQuery
 from relatum.core.ids import Partition

@@ -1,6 +1,6 @@
 """A directory on a disk, as its user sees it and as a crash may find it: what is durable, and what is still pending.
 
-What lives here: `Disk`, which follows the records of a life. What a crash makes of it is drawn in `fates.py`.
+What lives here: `Disk`, which follows the records of a life. What a crash makes of it is drawn in `crash_outcomes.py`.
 
 What always holds: a file's bytes are certain up to its last sync, its names up to the last sync of the directory that
 holds them, and nothing else is. That is all that POSIX promises; each file system keeps more of it, each another part.

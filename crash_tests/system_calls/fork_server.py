@@ -31,7 +31,7 @@ CHILD_SECONDS_MAX = 60.0
 _SHOWN_CHARACTERS = 2000
 
 MISSED, KILLED = "missed", "killed"
-"""What may come of a case besides the outcomes of aftermath.py: its call was never made; the child was to be killed."""
+"""What may come of a case besides the outcomes of recovery_checks.py: its call was never made; the child was killed."""
 
 
 class Rehearsal(NamedTuple):

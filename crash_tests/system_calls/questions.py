@@ -14,7 +14,7 @@ from crash_tests.embedded.accounts import COMPANY_PARTITION, DESKS
 from crash_tests.history import Desk
 from crash_tests.violation import require_same
 from relatum.core.access import Credential
-from relatum.core.candidates import Status
+from relatum.core.answers.judgments import Status
 from relatum.core.feeds import Window
 from relatum.core.graphs import TypedGraphQuery
 from relatum.core.judgment_queries import JudgmentsQuery

@@ -65,7 +65,7 @@ PROCESS: Final = {
 }
 """Of whoever owns the ledger; no request of a client leads there."""
 
-OWNERS: Final = ("openapi", "operator.py", "server.py", "services.py", "sweeper.py")
+OWNERS: Final = ("openapi", "operator.py", "server.py", "server_state.py", "sweeper.py")
 """Where the process is at work, below `http`: start and end, the timer, the operator; the program of the examples."""
 
 PARTS: Final = frozenset({"judgments", "mining"})
@@ -86,6 +86,9 @@ HANDED_ON: Final = frozenset(
 
 MODULES: Final = {
     "relatum.ledger.derived.repair": "a function over a view: which mined edges dangle",
+    "relatum.store.backup.archive": "an operator's backup, as one stream",
+    "relatum.store.backup.operator_paths": "where an operator asks for it",
+    "relatum.store.verify.scrub": "the scrub, which goes on beside all requests",
     "relatum.store.partition": "the type of what reads are given: a partition of a view",
     "relatum.store.counts": "the sign that a read has to count rows first, and belongs in a thread",
     "relatum.ledger.writer.submission": "the type of a command that is ready to be submitted",
@@ -146,7 +149,7 @@ def modules(source: str) -> Iterator[str]:
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
-            of_room = node.module in {"relatum", *ROOMS}
+            of_room = node.module in {"relatum", "relatum.ledger", *ROOMS}
             names = [f"{node.module}.{alias.name}" for alias in node.names] if of_room else [node.module]
         yield from (name for name in names if name.startswith(ROOMS))
 
@@ -307,7 +310,7 @@ def test_a_request_that_uses_a_door_of_the_process_is_noticed(planted: Path) -> 
     [
         ("from relatum.store.file_maintenance import Image", "relatum.store.file_maintenance"),
         ("from relatum.store import rocks", "relatum.store.rocks"),
-        ("from relatum import writer", "relatum.ledger.writer"),
+        ("from relatum.ledger import writer", "relatum.ledger.writer"),
         ("import relatum.ledger.writer.committer as writing", "relatum.ledger.writer.committer"),
         ("def late() -> None:\n    from relatum.store.view import LedgerView", "relatum.store.view"),
     ],

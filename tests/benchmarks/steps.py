@@ -26,12 +26,12 @@ import msgspec
 from relatum.cli.bench.store_fixture import COMPANY, Stage
 from relatum.core import digests
 from relatum.core.access import Credential
+from relatum.core.answers.commands import RelationCommandAnswer
 from relatum.core.commands import RelationCommand
 from relatum.core.decide import relations
 from relatum.core.ids import Scope, memory_partition
 from relatum.entropy import SystemEntropy
 from relatum.http import strict_json
-from relatum.http.endpoints.relation_commands import RelationCommandAnswer
 from relatum.http.responses import encoded
 from relatum.ledger import Ledger
 from relatum.ledger.reads import credentials

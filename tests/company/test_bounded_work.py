@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from relatum.core.answers.company import ConsumerPage
 from relatum.core.company import ConsumersQuery
 from relatum.core.cursors import Advance, CheckpointCommand
 from relatum.core.ids import Partition, Scope, memory_partition
@@ -13,7 +14,6 @@ from relatum.core.streams import RECORDS
 from relatum.errors import Refusal
 from relatum.ledger import Ledger
 from relatum.ledger.reads import consumers
-from relatum.ledger.reads.consumers import ConsumerPage
 from relatum.store.journal import Journal
 from tests.support.builders import ADA
 from tests.support.desk import Desk

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import NoReturn
 
 from relatum.core.access import StoredCredential
+from relatum.core.answers.records import Disposition, RecordState
 from relatum.core.events import Head
 from relatum.core.ids import Partition, Ref
-from relatum.core.records import Derivation, Disposition, Facts, Proof, RecordMeta, RecordState, StoredReview
+from relatum.core.records import Derivation, Facts, Proof, RecordMeta, StoredReview
 from relatum.core.state import RecordVersion, RelationVersion
 from tests.support.builders import ADA, PARTITION, START_MILLIS, derivation, unknown_id
 

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from relatum import limits
-from relatum.core.ancestry import DependencyBudgetExhausted, FailureReason
-from relatum.core.eligibility import Evaluator, RecordEligibility
+from relatum.core.ancestry import DependencyBudgetExhausted
+from relatum.core.answers.eligibility import FailureReason, RecordEligibility
+from relatum.core.eligibility import Evaluator
 from relatum.core.ids import Ref
 from tests.core.shelf import Shelf
 from tests.support.builders import START_MILLIS, unknown_id

@@ -9,8 +9,9 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from relatum import limits
-from relatum.core.ancestry import DependencyBudgetExhausted, DependencyWork
-from relatum.core.eligibility import Evaluator, RelationEligibility
+from relatum.core.ancestry import DependencyBudgetExhausted
+from relatum.core.answers.eligibility import DependencyWork, RelationEligibility
+from relatum.core.eligibility import Evaluator
 from relatum.core.ids import Ref
 from relatum.core.records import Review
 from relatum.core.relations import StoredRelation

@@ -41,7 +41,7 @@ class World(Steps):
 
     def decide(
         self, operation: Operation, key: str | None = None
-    ) -> RecordDecision | relations.RelationDecision | Refusal:
+    ) -> RecordDecision | relations.RelationDecision | relations.FoundDecision | Refusal:
         """What the decision function of the operation's family says."""
         key = f"key-{next(_NUMBERS)}" if key is None else key
         if isinstance(operation, RecordOperation):

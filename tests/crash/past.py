@@ -13,10 +13,10 @@ from crash_tests.inspection.claims import AnyReceipt, Claim
 from crash_tests.inspection.stored import read_store
 from relatum.core import journal
 from relatum.core.commands import RecordOperation, RelationOperation
-from relatum.core.cursors import Advance, Checkpoint, CheckpointCommand, CheckpointReceipt, Cursor, Reconcile
+from relatum.core.cursors import Advance, Checkpoint, CheckpointCommand, CheckpointReceipt, Reconcile
 from relatum.core.ids import Author, Partition, Ref
 from relatum.core.receipts import Family, RecordReceipt, RelationReceipt
-from relatum.core.streams import RECORDS, RELATIONS, Stream
+from relatum.core.streams import RECORDS, RELATIONS, Cursor, Stream
 from relatum.errors import Refusal
 from relatum.ledger import Ledger
 from tests.support.builders import (

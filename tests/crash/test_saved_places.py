@@ -13,9 +13,9 @@ from crash_tests.inspection.checkpoints import check_checkpoints
 from crash_tests.inspection.stored import StoredPartition, StoredRows
 from crash_tests.violation import Violation
 from relatum.core import digests
-from relatum.core.cursors import Checkpoint, Cursor
+from relatum.core.cursors import Checkpoint
 from relatum.core.events import CheckpointEvent, Event
-from relatum.core.streams import RECORDS
+from relatum.core.streams import RECORDS, Cursor
 from tests.crash.past import make_past
 from tests.support.builders import ADA, PARTITION
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple, Self, get_args
 
-from relatum.core.candidates import Status
+from relatum.core.answers.judgments import Status
 from relatum.core.ids import Ref, uuid_text
 from relatum.core.streams import RECORDS, RELATIONS, Stream
 from relatum.ledger.reads import company

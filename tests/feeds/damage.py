@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from relatum.core import digests
 from relatum.core.changes import JournalHead
-from relatum.core.cursors import Checkpoint, Cursor
+from relatum.core.cursors import Checkpoint
 from relatum.core.decide import checkpoints
 from relatum.core.events import Event, Stamp
-from relatum.core.streams import Stream
+from relatum.core.streams import Cursor, Stream
 from relatum.ledger import Ledger
 from relatum.store import rows
 from relatum.store.journal import Entry

@@ -8,14 +8,15 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from relatum import limits
+from relatum.core.answers.company import ConsumerPage
+from relatum.core.answers.feeds import Change, Delivery, Diagnostics, Page
 from relatum.core.company import ConsumersQuery
-from relatum.core.cursors import Advance, Checkpoint, CheckpointCommand, CheckpointReceipt, Cursor, Reconcile
-from relatum.core.feeds import Change, Delivery, Diagnostics, Page, Window
+from relatum.core.cursors import Advance, Checkpoint, CheckpointCommand, CheckpointReceipt, Reconcile
+from relatum.core.feeds import Window
 from relatum.core.ids import Author
-from relatum.core.streams import RELATIONS, Stream
+from relatum.core.streams import RELATIONS, Cursor, Stream
 from relatum.errors import Refusal
 from relatum.ledger.reads import changes, checkpoints, consumers, diagnosis
-from relatum.ledger.reads.consumers import ConsumerPage
 from tests.support.desk import Desk
 
 Answer = TypeVar("Answer")

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from relatum.core.cursors import Advance, CheckpointCommand, CheckpointReceipt, Cursor, Reconcile
-from relatum.core.streams import RECORDS, RELATIONS
+from relatum.core.cursors import Advance, CheckpointCommand, CheckpointReceipt, Reconcile
+from relatum.core.streams import RECORDS, RELATIONS, Cursor
 from relatum.errors import Refusal
 from relatum.ledger.reads import receipts
 from tests.core.faults import Draft, Fault, alone_and_in_pairs, static

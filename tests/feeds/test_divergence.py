@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from relatum.clock import ManualClock
-from relatum.core.cursors import Cursor
-from relatum.core.feeds import Change, Delivery
+from relatum.core.answers.feeds import Change, Delivery
+from relatum.core.streams import Cursor
 from relatum.ledger import Ledger
 from tests.feeds.following import CONSUMER, Consumer, advance, answered, reconcile, refused
 from tests.support import builders

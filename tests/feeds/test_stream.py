@@ -7,6 +7,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -174,12 +175,15 @@ def test_a_client_of_http_1_0_is_sent_no_chunks(bounded: Bounded) -> None:
     assert body.endswith(b"}\n\n")
 
 
-def test_a_stop_of_the_server_ends_streams_in_order(bounded: Bounded) -> None:
-    bounded.feed.caller.relate()
-    with bounded.feed.follow() as following:
-        following.next()
-        assert 0 == bounded.server.stop()
-        assert [] == following.rest()
+def test_a_stop_of_the_server_ends_streams_in_order(tmp_path: Path) -> None:
+    secret = initialise(tmp_path / "store")
+    with Server(tmp_path / "store") as server, Api(server.url) as api:
+        feed = Feed(follower_of(Caller(api, secret)))
+        feed.caller.relate()
+        with feed.follow() as following:
+            following.next()
+            assert 0 == server.stop()
+            assert [] == following.rest()
 
 
 def _socket_with_little_room(server: Server) -> socket.socket:

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from relatum.core.graphs import EvidenceGraph, TypedGraph
+from relatum.core.answers.graphs import EvidenceGraph, TypedGraph
 
 
 def typed_shape(graph: TypedGraph) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from threading import Event
 
 import pytest
 
-from relatum.core.graphs import TypedGraph
+from relatum.core.answers.graphs import TypedGraph
 from relatum.core.receipts import RelationReceipt
 from relatum.ledger import Ledger
 from tests.graphs.walking import Walking, star

@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from relatum.core.graphs import EvidenceGraph, EvidenceGraphQuery, StopReason, TypedGraph, TypedGraphQuery
+from relatum.core.answers.graphs import EvidenceGraph, StopReason, TypedGraph
+from relatum.core.graphs import EvidenceGraphQuery, TypedGraphQuery
 from relatum.core.ids import Ref
 from relatum.core.receipts import RelationReceipt
 from relatum.errors import Refusal

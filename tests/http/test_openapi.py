@@ -87,7 +87,7 @@ def test_every_schema_is_closed_and_every_member_says_what_it_may_be(name: str) 
                 case "integer":
                     assert "const" in node or {"minimum", "maximum"} <= node.keys(), member
                 case "string":
-                    assert {"format", "pattern", "description"} & node.keys(), member
+                    assert {"format", "pattern", "description", "enum"} & node.keys(), member
                 case "number":
                     assert {"minimum", "maximum"} <= node.keys(), member
 

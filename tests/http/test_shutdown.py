@@ -130,8 +130,8 @@ STUCK = """
 import sys
 from threading import Event
 from relatum.cli import main
-from relatum.http.services import Services
-from relatum.judging import Judging
+from relatum.http.server_state import Services
+from relatum.ledger.judgments import Judging
 
 def close(services, seconds, close=Services.close):
     print("the event loop has ended", file=sys.stderr, flush=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from relatum.core.candidates import Status
+from relatum.core.answers.judgments import Status
 from relatum.core.context_records import Outline, Surroundings
 from relatum.core.events import JudgmentEvent
 from relatum.core.ids import Ref, uuid_bytes

@@ -11,10 +11,10 @@ from io import StringIO
 from typing import NamedTuple
 
 from relatum.clock import ManualClock
-from relatum.core.cursors import Advance, CheckpointCommand, Cursor
+from relatum.core.cursors import Advance, CheckpointCommand
 from relatum.core.ids import Partition, Ref, Scope, memory_partition
 from relatum.core.receipts import Receipt, RelationReceipt
-from relatum.core.streams import RELATIONS
+from relatum.core.streams import RELATIONS, Cursor
 from relatum.errors import Refusal
 from relatum.ledger import Ledger
 from relatum.store.journal import Journal

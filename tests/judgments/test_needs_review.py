@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from relatum.clock import ManualClock
+from relatum.core.answers.standings import Outcome
 from relatum.core.ids import Ref
-from relatum.core.standings import Outcome
 from relatum.ledger.reads.needs_review import ReviewQueue, needs_review
 from relatum.limits import DAY_MILLIS
 from tests.support import builders

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from relatum.core.answers.records import Record
+from relatum.core.answers.relations import Relation
 from relatum.core.ids import Ref
 from relatum.core.queries import RecordFilter, RelationFilter
-from relatum.core.records import Record
-from relatum.core.relations import Relation
 from relatum.errors import Refusal
 from relatum.ledger.reads import receipts, record_query, records, relation_query, relations
 from relatum.store import adjacency

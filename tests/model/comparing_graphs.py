@@ -6,7 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from relatum.core.graphs import EvidenceGraph, EvidenceGraphQuery, TypedGraph, TypedGraphQuery
+from relatum.core.answers.graphs import EvidenceGraph, TypedGraph
+from relatum.core.graphs import EvidenceGraphQuery, TypedGraphQuery
 from relatum.errors import Refusal
 from relatum.ledger.reads.graph_evidence import evidence_graph
 from relatum.ledger.reads.graph_typed import typed_graph

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from relatum.core.cursors import Cursor
-from relatum.core.feeds import Diagnostics, Page, Relative, Window
-from relatum.core.streams import Stream
+from relatum.core.answers.feeds import Diagnostics, Page, Relative
+from relatum.core.feeds import Window
+from relatum.core.streams import Cursor, Stream
 from relatum.errors import Refusal
 from relatum.ledger.reads import changes, checkpoints, diagnosis, receipts
 from relatum.store.view import LedgerView

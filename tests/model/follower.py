@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from relatum.core.cursors import Cursor
+from relatum.core.answers.records import Record
+from relatum.core.answers.relations import Relation
 from relatum.core.feeds import Window
-from relatum.core.records import Record
-from relatum.core.relations import Relation
-from relatum.core.streams import RECORDS, RELATIONS, Stream
+from relatum.core.streams import RECORDS, RELATIONS, Cursor, Stream
 from relatum.errors import Refusal
 from relatum.ledger.reads import changes, records, relations
 from relatum.store.partition import PartitionReader

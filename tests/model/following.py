@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule
 from msgspec.structs import replace
 
-from relatum.core.cursors import Advance, CheckpointCommand, CheckpointReceipt, Cursor, Reconcile
+from relatum.core.cursors import Advance, CheckpointCommand, CheckpointReceipt, Reconcile
 from relatum.core.digests import workspace_id
 from relatum.core.ids import Author
-from relatum.core.streams import RECORDS, RELATIONS, Stream
+from relatum.core.streams import RECORDS, RELATIONS, Cursor, Stream
 from relatum.errors import Refusal
 from relatum.store.view import LedgerView
 from tests.model.comparing import Comparison

@@ -11,10 +11,9 @@ from typing import Any
 
 import msgspec
 
-from relatum.core.cursors import Cursor
 from relatum.core.receipts import RecordReceipt, RelationReceipt
 from relatum.core.relations import RelationInput
-from relatum.core.streams import Stream
+from relatum.core.streams import Cursor, Stream
 from tests.model.words import BAD, HISTORY
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from relatum.core.answers.company import CompanyRecordPage
+from relatum.core.answers.records import Record, RecordBatchAnswer, RecordHistory, RecordInspection, RecordPage
+from relatum.core.answers.relations import Relation, RelationHistory, RelationInspection, RelationPage
 from relatum.core.queries import CompanyRecordFilter, RecordFilter, RelationFilter
-from relatum.core.records import Record
-from relatum.core.relations import Relation
 from relatum.errors import Refusal
 from relatum.ledger.reads import record_query, records, relation_query, relations
 from relatum.store.projection import Staging
@@ -42,24 +43,24 @@ class Reading:
         with self.desk.view() as view:
             return records.read(view.partition(self.desk.partition), view.now_millis, record_id)
 
-    def batch(self, *record_ids: str) -> records.RecordBatchAnswer | Refusal:
+    def batch(self, *record_ids: str) -> RecordBatchAnswer | Refusal:
         with self.desk.view() as view:
             return records.batch(view.partition(self.desk.partition), view.now_millis, record_ids)
 
-    def record_inspection(self, record_id: str) -> records.RecordInspection | Refusal:
+    def record_inspection(self, record_id: str) -> RecordInspection | Refusal:
         with self.desk.view() as view:
             return records.inspect(view.partition(self.desk.partition), view.now_millis, record_id)
 
-    def record_revision(self, record_id: str, number: int) -> records.RecordHistory | Refusal:
+    def record_revision(self, record_id: str, number: int) -> RecordHistory | Refusal:
         with self.desk.view() as view:
             return records.revision(view.partition(self.desk.partition), record_id, number)
 
-    def record_page(self, **wanted: Any) -> record_query.RecordPage | Refusal:
+    def record_page(self, **wanted: Any) -> RecordPage | Refusal:
         with self.desk.view() as view:
             partition = view.partition(self.desk.partition)
             return record_query.query(partition, view.now_millis, view.store_key, RecordFilter(**wanted))
 
-    def company_page(self, **wanted: Any) -> record_query.CompanyRecordPage | Refusal:
+    def company_page(self, **wanted: Any) -> CompanyRecordPage | Refusal:
         with self.desk.view() as view:
             partition = view.partition(self.desk.partition)
             wanted_filter = CompanyRecordFilter(**wanted)
@@ -69,15 +70,15 @@ class Reading:
         with self.desk.view() as view:
             return relations.read(view.partition(self.desk.partition), view.now_millis, relation_id)
 
-    def relation_inspection(self, relation_id: str) -> relations.RelationInspection | Refusal:
+    def relation_inspection(self, relation_id: str) -> RelationInspection | Refusal:
         with self.desk.view() as view:
             return relations.inspect(view.partition(self.desk.partition), view.now_millis, relation_id)
 
-    def relation_revision(self, relation_id: str, number: int) -> relations.RelationHistory | Refusal:
+    def relation_revision(self, relation_id: str, number: int) -> RelationHistory | Refusal:
         with self.desk.view() as view:
             return relations.revision(view.partition(self.desk.partition), relation_id, number)
 
-    def relation_page(self, **wanted: Any) -> relation_query.RelationPage | Refusal:
+    def relation_page(self, **wanted: Any) -> RelationPage | Refusal:
         with self.desk.view() as view:
             partition = view.partition(self.desk.partition)
             return relation_query.query(partition, view.now_millis, view.store_key, RelationFilter(**wanted))

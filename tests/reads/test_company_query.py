@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from relatum.core.answers.company import CompanyRecordPage
 from relatum.core.queries import RecordsView
-from relatum.ledger.reads.record_query import CompanyRecordPage
 from tests.reads.reading import BAD_REQUEST, Reading, answered, refused
 from tests.support.builders import START_MILLIS
 from tests.support.desk import Desk

@@ -9,13 +9,13 @@ import pytest
 
 from relatum import limits
 from relatum.clock import ManualClock
+from relatum.core.answers.records import RecordPage
 from relatum.core.ids import Ref
 from relatum.core.queries import RecordFilter
 from relatum.core.receipts import Receipt
 from relatum.errors import Failure, Refusal
 from relatum.ledger import Ledger
 from relatum.ledger.reads import record_query
-from relatum.ledger.reads.record_query import RecordPage
 from tests.reads.reading import BAD_REQUEST, Reading, answered, refused
 from tests.support.builders import PRIVATE, START_MILLIS, create, derive
 from tests.support.desk import Desk

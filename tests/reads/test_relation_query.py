@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from relatum.clock import ManualClock
-from relatum.ledger.reads.relation_query import RelationPage
+from relatum.core.answers.relations import RelationPage
 from tests.reads.reading import BAD_REQUEST, Reading, answered, refused
 from tests.support.builders import BOB, MODEL, PRIVATE, START_MILLIS, provenance
 from tests.support.desk import Desk

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from relatum.core.answers.records import Disposition
 from relatum.core.commands import (
     AssertRelation,
     CreateRecord,
@@ -20,7 +21,7 @@ from relatum.core.commands import (
 )
 from relatum.core.ids import Author, Partition, Ref, Scope, memory_partition
 from relatum.core.kinds import Kind
-from relatum.core.records import Derivation, Disposition, RecordInput
+from relatum.core.records import Derivation, RecordInput
 from relatum.core.relations import Model, Provenance, RelationInput
 
 START_MILLIS = 1_700_000_000_000
@@ -94,8 +95,10 @@ def relation(source: Ref, target: Ref, kind: Kind = "supports", **members: Any) 
     return RelationInput(source=source, target=target, kind=kind, **given)
 
 
-def assertion(source: Ref, target: Ref, kind: Kind = "supports", **members: Any) -> AssertRelation:
-    return AssertRelation(relation=relation(source, target, kind, **members))
+def assertion(
+    source: Ref, target: Ref, kind: Kind = "supports", *, if_absent: bool = False, **members: Any
+) -> AssertRelation:
+    return AssertRelation(relation=relation(source, target, kind, **members), if_absent=if_absent)
 
 
 def retire(relation_id: str, revision: int, evidence_ref: str = "note/2") -> RetireRelation:

@@ -7,13 +7,13 @@ import asyncio
 from relatum.clock import ManualClock
 from relatum.core.access import Authority, Credential, CredentialSpec
 from relatum.core.changes import JournalHead
-from relatum.core.cursors import Advance, CheckpointCommand, CheckpointReceipt, Cursor, Reconcile
+from relatum.core.cursors import Advance, CheckpointCommand, CheckpointReceipt, Reconcile
 from relatum.core.events import JudgmentEvent
 from relatum.core.ids import Ref
 from relatum.core.receipts import RelationReceipt
 from relatum.core.records import RecordProvenance
 from relatum.core.stored_judgments import SweepRun
-from relatum.core.streams import RECORDS, RELATIONS, Stream
+from relatum.core.streams import RECORDS, RELATIONS, Cursor, Stream
 from relatum.errors import Refusal
 from relatum.ledger import Ledger
 from relatum.ledger.company import IssuedCredential
@@ -81,6 +81,7 @@ def _relations(desk: Desk, clock: ManualClock) -> None:
     relation = desk.restore(desk.retire(relation))
     relation = desk.restore(desk.retire(desk.judge(relation, "rejected")))
     desk.judge(relation, "approved")
+    desk.accept(builders.assertion(two, one, "contradicts", if_absent=True))
     desk.judge(desk.relate(two, one), "rejected")
     desk.retire(desk.relate(one, two))
     desk.relate(two, one)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
+from relatum.core.answers.standings import Outcome
 from relatum.core.candidates import Candidate, CandidateChange, Opened
 from relatum.core.commands import (
     ArchiveRecord,
@@ -31,7 +32,7 @@ from relatum.core.judgments import (
     Undoing,
 )
 from relatum.core.receipts import RecordReceipt
-from relatum.core.standings import Outcome, Standing
+from relatum.core.standings import Standing
 from relatum.core.verdicts import Verdict
 from relatum.errors import Refusal
 from relatum.ledger import Ledger

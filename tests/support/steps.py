@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from relatum.core.answers.records import Disposition
 from relatum.core.commands import RecordOperation, RelationOperation
 from relatum.core.ids import Ref
 from relatum.core.kinds import Kind
 from relatum.core.receipts import Receipt, RecordReceipt, RelationReceipt
-from relatum.core.records import Disposition
 from tests.support import builders
 
 Operation = RecordOperation | RelationOperation

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from relatum.core.answers.receipts import LinkKind
 from relatum.core.commands import MarkStale
 from relatum.core.events import JudgmentEvent
 from relatum.core.ids import Ref
-from relatum.core.links import Link, LinkKind, LinkOperation, LinkReceipt, Unlink
+from relatum.core.links import Link, LinkOperation, LinkReceipt, Unlink
 from relatum.core.promotions import MiningRun, PromotedKind, Promoting, Proposal
 from relatum.core.receipts import Receipt, RecordReceipt
 from relatum.errors import Refusal

@@ -8,9 +8,10 @@ import pytest
 
 from crash_tests.inspection.soundness import check_rows
 from relatum.clock import ManualClock
+from relatum.core.answers.receipts import LinkKind
 from relatum.core.commands import MarkStale
 from relatum.core.ids import Ref
-from relatum.core.links import Link, LinkKind, Unlink
+from relatum.core.links import Link, Unlink
 from relatum.core.receipts import RecordReceipt, RelationReceipt
 from relatum.ledger import Ledger
 from relatum.ledger.text_export.importer import import_text

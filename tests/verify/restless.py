@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from itertools import count
 
-from relatum.core.cursors import Advance, Checkpoint, CheckpointCommand, CheckpointReceipt, Cursor
+from relatum.core.answers.records import Disposition
+from relatum.core.cursors import Advance, Checkpoint, CheckpointCommand, CheckpointReceipt
 from relatum.core.ids import Partition, Ref
 from relatum.core.receipts import RecordReceipt, RelationReceipt
-from relatum.core.records import Disposition
-from relatum.core.streams import RECORDS, RELATIONS
+from relatum.core.streams import RECORDS, RELATIONS, Cursor
 from relatum.ledger import Ledger
 from tests.fuzz.dice import Dice
 from tests.support import builders

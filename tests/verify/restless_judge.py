@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from relatum.core.answers.receipts import LinkKind
 from relatum.core.candidates import Orphaned
 from relatum.core.events import JudgmentEvent
 from relatum.core.ids import Partition, Ref
 from relatum.core.judgments import Judgment
-from relatum.core.links import LinkKind
 from relatum.core.promotions import PromotedKind
 from relatum.core.receipts import RelationReceipt
 from relatum.core.verdicts import KINDS, Verdict

@@ -7,14 +7,15 @@ from typing import Any
 
 import msgspec
 
-from relatum.core.graphs import TypedGraph, TypedGraphQuery
+from relatum.core.answers.context import Context
+from relatum.core.answers.graphs import TypedGraph
+from relatum.core.graphs import TypedGraphQuery
 from relatum.core.ids import Ref
 from relatum.core.view_queries import StatusQuery, ValidateQuery
 from relatum.errors import Refusal
 from relatum.ledger import Ledger
 from relatum.ledger.reads import context as contexts
 from relatum.ledger.reads import graph_typed, health, overview, validate
-from relatum.ledger.reads.context import Context
 from tests.support.builders import PARTITION, SCOPE
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from relatum.clock import ManualClock
+from relatum.core.answers.context import Context
+from relatum.core.answers.survey import Health
 from relatum.core.ids import Ref
 from relatum.core.links import Link
 from relatum.core.queries import RecordFilter
@@ -160,7 +162,7 @@ def test_reasons_are_at_most_a_hundred(desk: Desk, ledger: Ledger) -> None:
 # Each bound is named where it is met. The bounds are made small; they are read when a view is asked for.
 
 
-def ask_health(ledger: Ledger) -> health.Health:
+def ask_health(ledger: Ledger) -> Health:
     with ledger.view() as view:
         return health.health(view.partition(PARTITION), view.now_millis)
 
@@ -221,7 +223,7 @@ def test_a_block_names_the_bound_that_it_met(
     ledger = ledgers[0]
     with ledger.view() as view:
         found = read_context(ledger, view.partition(PARTITION), view.now_millis)
-    assert isinstance(found, contexts.Context)
+    assert isinstance(found, Context)
     assert ((stop,), False) == (found.coverage.stop_reasons, found.coverage.complete)
 
 

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relatum.clock import ManualClock
+from relatum.core.answers.receipts import LinkKind
 from relatum.core.commands import MarkStale
 from relatum.core.ids import Ref
-from relatum.core.links import Link, LinkKind, LinkReceipt, Unlink
+from relatum.core.links import Link, LinkReceipt, Unlink
 from relatum.core.view_queries import ValidateQuery
 from relatum.errors import Refusal
 from relatum.ledger import Ledger

@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relatum.core import kind_names, promotions, verdicts
-from relatum.core.graphs import TypedGraph, TypedGraphQuery
+from relatum.core.answers.graphs import TypedGraph
+from relatum.core.answers.receipts import LinkKind
+from relatum.core.graphs import TypedGraphQuery
 from relatum.core.kinds import KINDS_BY_TOKEN, LINK_TOKENS, REGISTRY, Kind
-from relatum.core.links import Link, LinkKind
+from relatum.core.links import Link
 from relatum.ledger import Ledger
 from relatum.ledger.reads.graph_typed import typed_graph
 from relatum.ledger.reads.health import health

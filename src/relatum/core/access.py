@@ -8,17 +8,14 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import force_setattr
 
 from relatum import limits
+from relatum.core.answers import access as answered
+from relatum.core.answers.access import Capability, CredentialAction
 from relatum.core.ids import Author, Scope, Visibility
 from relatum.core.text import is_identifier
-from relatum.core.wire import Closed, Millis, Sparse, Uuid, check_i64
-
-Capability = Literal[
-    "memory_read", "memory_write", "memory_review", "memory_checkpoint", "memory_mine", "credential_admin"
-]
-CredentialAction = Literal["bootstrapped", "issued", "rotated", "revoked", "scope_authority_changed"]
+from relatum.core.wire import Millis, Sparse, Uuid, check_i64
 
 
-class Selector(Closed, frozen=True, kw_only=True):
+class Selector(answered.SelectorView, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All identifiers, or only the listed ones. `ids` goes with `only`."""
 
     mode: Literal["all", "only"]
@@ -43,7 +40,7 @@ class Selector(Closed, frozen=True, kw_only=True):
         return None if all(is_identifier(one) for one in self.ids) else "a selector id is not an identifier"
 
 
-class ScopePolicy(Closed, frozen=True, kw_only=True):
+class ScopePolicy(answered.ScopePolicyView, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Authority over many scopes of the company at once."""
 
     version: Literal["company_scopes_v1"]
@@ -70,7 +67,7 @@ class ScopePolicy(Closed, frozen=True, kw_only=True):
         return self.projects.problem() or self.agents.problem() or self.missions.problem()
 
 
-class Authority(Closed, frozen=True, kw_only=True):
+class Authority(answered.AuthorityView, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The scopes that a credential may address: explicit grants, or a policy and no grants."""
 
     grants: tuple[Scope, ...]
@@ -95,7 +92,7 @@ class Authority(Closed, frozen=True, kw_only=True):
         return None
 
 
-class CredentialSpec(Closed, frozen=True, kw_only=True):
+class CredentialSpec(answered.CredentialSpecView, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a credential may do, and until when."""
 
     subject_id: str
@@ -126,7 +123,7 @@ class CredentialSpec(Closed, frozen=True, kw_only=True):
         return self.authority.problem()
 
 
-class CredentialEvent(Closed, frozen=True, kw_only=True):
+class CredentialEvent(answered.CredentialEvent, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One entry of a credential's history. A change of authority carries both authorities."""
 
     revision: int
@@ -137,7 +134,7 @@ class CredentialEvent(Closed, frozen=True, kw_only=True):
     current: Authority | UnsetType = UNSET
 
 
-class Credential(Closed, frozen=True, kw_only=True):
+class Credential(answered.Credential, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A credential as answered; it never holds a secret or its verifier."""
 
     id: Uuid

@@ -6,41 +6,16 @@ remembers its height, so that reaching it again deeper still trips the depth bou
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from relatum import limits
+from relatum.core.answers.eligibility import DependencyWork, FailureReason, OwnReason
 from relatum.core.ids import Ref
 from relatum.core.records import RecordMeta
 from relatum.core.state import Records, RecordVersion
-from relatum.core.wire import Closed
 from relatum.errors import Refused, invalid
 
-OwnReason = Literal["deleted", "rejected", "expired"]
-FailureReason = Literal[
-    "deleted",
-    "rejected",
-    "expired",
-    "source_missing",
-    "source_revision_changed",
-    "depth_limit",
-    "cycle",
-    "node_limit",
-]
 BOUNDS: frozenset[FailureReason] = frozenset({"depth_limit", "cycle", "node_limit"})
-
-
-class DependencyWork(Closed, frozen=True, kw_only=True):
-    """Distinct ids looked up as dependencies, and their stored bytes."""
-
-    records_examined: int
-    bytes_examined: int
-
-    def since(self, before: DependencyWork) -> DependencyWork:
-        """What was added since `before`."""
-        return DependencyWork(
-            records_examined=self.records_examined - before.records_examined,
-            bytes_examined=self.bytes_examined - before.bytes_examined,
-        )
 
 
 class SourceFailure(NamedTuple):

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from msgspec.structs import replace
 
+from relatum.core.answers.judgments import CandidateView, Channel, Detection, MarkedBy, Marker, Status
 from relatum.core.ids import Author, Ref
 from relatum.core.kinds import Kind
-from relatum.core.wire import Closed, Millis, Sparse, Uuid
-
-Status = Literal["pending", "judged", "orphaned"]
-Channel = Literal["lexical", "submitted", "topic_key"]
-Marker = Literal["agent", "agent_topic_key", "sweep", "operator"]
+from relatum.core.wire import Sparse, Uuid
 
 
 class Opened(Sparse, tag="opened", frozen=True, kw_only=True):
@@ -135,38 +132,6 @@ def candidate_after(
                 closed_at_millis=None,
                 operation_id=None,
             )
-
-
-class Detection(Closed, frozen=True, kw_only=True):
-    """How a pair was surfaced, as answered."""
-
-    channel: Channel
-    similarity: float
-
-
-class MarkedBy(Closed, frozen=True, kw_only=True):
-    """Who closed a candidate, as answered; the timer has no author."""
-
-    kind: Marker
-    author: Author | None
-
-
-class CandidateView(Closed, frozen=True, kw_only=True):
-    """A candidate as answered."""
-
-    candidate_id: Uuid
-    source: Ref
-    target: Ref
-    status: Status
-    detection: Detection
-    relation_kind: Kind | None
-    relation_id: Uuid | None
-    reason: str | None
-    evidence: Any
-    confidence: float | None
-    marked_by: MarkedBy | None
-    created_at_millis: Millis
-    judged_at_millis: Millis | None
 
 
 def candidate_view(stored: Candidate, words: Words | None) -> CandidateView:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import Literal
 
+from relatum.core.answers import feeds as answered
+from relatum.core.answers.receipts import RecordAction, RelationChangeAction
+from relatum.core.answers.standings import StandingAction
 from relatum.core.ids import Author, Ref
 from relatum.core.kinds import Kind
-from relatum.core.receipts import RecordAction, RelationAction
-from relatum.core.standings import StandingAction
-from relatum.core.wire import Closed, DigestHex, Millis, Sparse, Uuid, check_u64, check_uuid
+from relatum.core.wire import DigestHex, Millis, Sparse, Uuid, check_u64, check_uuid
 
 
-class RelationChange(Closed, frozen=True, kw_only=True):
+class RelationChange(answered.RelationChange, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One accepted relation command, as the feed tells it."""
 
     schema_version: Literal[1]
-    kind: RelationAction
+    kind: RelationChangeAction
     relation_id: Uuid
     relation_revision: int
     source: Ref
@@ -27,7 +28,7 @@ class RelationChange(Closed, frozen=True, kw_only=True):
     receipt_digest: DigestHex
 
 
-class RecordChange(Closed, frozen=True, kw_only=True):
+class RecordChange(answered.RecordChange, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A change of a record or of its standing, as the feed tells it."""
 
     schema_version: Literal[1]

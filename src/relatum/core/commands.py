@@ -11,8 +11,9 @@ from typing import Annotated
 from msgspec import Meta
 from msgspec.structs import force_setattr
 
+from relatum.core.answers.records import Disposition
 from relatum.core.ids import Ref, Scope
-from relatum.core.records import Derivation, Disposition, RecordInput
+from relatum.core.records import Derivation, RecordInput
 from relatum.core.relations import RelationInput
 from relatum.core.wire import Closed, Revision, Sparse, Uuid, canonical_uuid, check_u64
 from relatum.limits import CANDIDATES_DEFAULT, CANDIDATES_MAX
@@ -131,9 +132,10 @@ class _RelationTarget(Sparse, frozen=True, kw_only=True):
 
 
 class AssertRelation(Sparse, tag="assert", frozen=True, kw_only=True):
-    """A new relation at revision 1."""
+    """A new relation at revision 1; with `if_absent` only where no equal one is in force."""
 
     relation: RelationInput
+    if_absent: bool = False
 
 
 class RetireRelation(_RelationTarget, tag="retire", frozen=True, kw_only=True):

@@ -1,35 +1,13 @@
-"""Cursors and checkpoints: positions in a change stream, and those that a consumer has saved (feeds.md)."""
+"""Checkpoints: positions in a change stream that a consumer has saved (feeds.md)."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from msgspec.structs import force_setattr
-
-from relatum.core import text
+from relatum.core.answers import receipts as answered
 from relatum.core.ids import Author
-from relatum.core.streams import Stream
-from relatum.core.wire import U64, Closed, DigestHex, Millis, Revision, Sparse, Uuid, canonical_uuid, check_u64
-
-
-class Cursor(Closed, frozen=True, kw_only=True):
-    """A position in a stream, bound to the history that led there."""
-
-    version: int
-    stream: str
-    journal_id: Uuid
-    sequence: U64
-    prefix_digest: DigestHex
-
-    def __post_init__(self) -> None:
-        check_u64(self.sequence)
-        force_setattr(self, "journal_id", canonical_uuid(self.journal_id))
-
-    def problem(self, stream: Stream) -> str | None:
-        """The static rule that this cursor breaks as one of `stream`, or None."""
-        if self.version != 1 or self.stream != stream or not text.is_digest(self.prefix_digest):
-            return "a cursor has another version or stream, or no well-formed digest"
-        return None
+from relatum.core.streams import Cursor
+from relatum.core.wire import DigestHex, Millis, Revision, Sparse, check_u64
 
 
 class Advance(Sparse, frozen=True, kw_only=True, tag="advance"):
@@ -59,7 +37,7 @@ class CheckpointCommand(Sparse, frozen=True, kw_only=True):
         check_u64(self.expected_revision)
 
 
-class Checkpoint(Closed, frozen=True, kw_only=True):
+class Checkpoint(answered.Checkpoint, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A consumer's saved position. Its owner is (partition, stream, subject, consumer id)."""
 
     schema_version: Literal[1]
@@ -71,7 +49,7 @@ class Checkpoint(Closed, frozen=True, kw_only=True):
     checkpoint_digest: DigestHex
 
 
-class CheckpointReceipt(Closed, frozen=True, kw_only=True):
+class CheckpointReceipt(answered.CheckpointReceipt, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The receipt of a checkpoint command: what was saved before and what is saved now."""
 
     contract_version: Literal[1]

@@ -7,70 +7,25 @@ Ancestry is walked by `ancestry.Walk`; budgets of the request are kept by `ances
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
 from relatum import limits
-from relatum.core.ancestry import Dependencies, DependencyWork, FailureReason, SourceFailure, Walk, own_failure
+from relatum.core.ancestry import Dependencies, SourceFailure, Walk, own_failure
+from relatum.core.answers.eligibility import (
+    DependencyWork,
+    EndpointReason,
+    EvidenceFailure,
+    FirstFailure,
+    RecordEligibility,
+    RelationEligibility,
+    RelationReason,
+)
 from relatum.core.ids import Ref
 from relatum.core.relations import StoredRelation
 from relatum.core.state import Records, RecordVersion
-from relatum.core.wire import Closed, Millis, Uuid
 from relatum.errors import Refused, invalid
-
-RelationReason = Literal[
-    "retired",
-    "rejected",
-    "not_yet_valid",
-    "expired",
-    "endpoint_unavailable",
-    "endpoint_revision_changed",
-    "evidence_unavailable",
-    "eligible",
-]
-EndpointReason = Literal["endpoint_unavailable", "endpoint_revision_changed"]
-
-
-class RecordEligibility(Closed, frozen=True, kw_only=True):
-    """Why a record is or isn't eligible. `dependencies_checked` counts distinct sources looked at."""
-
-    eligible: bool
-    evaluated_at_millis: Millis
-    first_failure: FirstFailure | None
-    dependencies_checked: int
-    max_depth_examined: int
-    all_dependencies_checked: bool
-    dependency_work: DependencyWork
-
-
-class FirstFailure(Closed, frozen=True, kw_only=True):
-    """The first rule that failed; for the record itself both revisions are its own."""
-
-    record_id: Uuid
-    expected_revision: int | None
-    actual_revision: int | None
-    reason: FailureReason
-
-
-class EvidenceFailure(Closed, frozen=True, kw_only=True):
-    """The declared evidence source, or ancestor of one, that failed first."""
-
-    record_id: Uuid
-    expected_revision: int
-    actual_revision: int | None
-    reason: FailureReason
-
-
-class RelationEligibility(Closed, frozen=True, kw_only=True):
-    """Why a relation is or isn't eligible. `endpoint` names the end that failed."""
-
-    eligible: bool
-    reason: RelationReason
-    evaluated_at_millis: Millis
-    endpoint: Ref | None
-    dependency_work: DependencyWork
-    evidence_failure: EvidenceFailure | UnsetType = UNSET
 
 
 class Evaluator:

@@ -9,14 +9,15 @@ from __future__ import annotations
 from msgspec import Raw
 
 from relatum.core.access import Authority, CredentialSpec
+from relatum.core.answers.records import Disposition
 from relatum.core.changes import JournalHead
-from relatum.core.commands import RelationOperation
+from relatum.core.commands import AssertRelation, RelationOperation
 from relatum.core.consequences import Consequences
 from relatum.core.cursors import CheckpointCommand, CheckpointReceipt
 from relatum.core.ids import Author, Partition
 from relatum.core.links import LinkOperation, LinkReceipt
 from relatum.core.receipts import JudgmentReceipt, RecordReceipt, RelationReceipt
-from relatum.core.records import Derivation, Disposition, Facts, Proof
+from relatum.core.records import Derivation, Facts, Proof
 from relatum.core.row_counts import NOTHING, Tally
 from relatum.core.standings import StaleMark, StandingCommandAction
 from relatum.core.stored_judgments import StoredJudgment
@@ -173,6 +174,13 @@ class RelationEvent(_Event, tag="relation", frozen=True, kw_only=True):
     receipt: RelationReceipt
 
 
+class FoundEvent(_Event, tag="found", frozen=True, kw_only=True):
+    """An accepted assertion that found what it would have asserted: it changed nothing, and has a receipt."""
+
+    operation: AssertRelation
+    receipt: RelationReceipt
+
+
 class SealedRelationEvent(RelationEvent, tag="relation", frozen=True, kw_only=True):
     """A relation event as it is read for its receipt: the command is left as the bytes that its digest covers."""
 
@@ -221,9 +229,25 @@ class LinkEvent(_Event, tag="link", frozen=True, kw_only=True):
 
 
 SealedEvent = (
-    RecordEvent | SealedRelationEvent | CredentialEvent | ActivationEvent | CheckpointEvent | JudgmentEvent | LinkEvent
+    RecordEvent
+    | SealedRelationEvent
+    | FoundEvent
+    | CredentialEvent
+    | ActivationEvent
+    | CheckpointEvent
+    | JudgmentEvent
+    | LinkEvent
 )
-Event = RecordEvent | RelationEvent | CredentialEvent | ActivationEvent | CheckpointEvent | JudgmentEvent | LinkEvent
+Event = (
+    RecordEvent
+    | RelationEvent
+    | FoundEvent
+    | CredentialEvent
+    | ActivationEvent
+    | CheckpointEvent
+    | JudgmentEvent
+    | LinkEvent
+)
 
 
 class Head(Sparse, frozen=True, kw_only=True):

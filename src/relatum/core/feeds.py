@@ -6,28 +6,21 @@ ids and the order of two cursors are static rules, checked by the read itself.
 
 from __future__ import annotations
 
-from typing import Annotated, Generic, Literal, TypeVar
+from typing import Annotated
 
 from msgspec import Meta
 
 from relatum import limits
-from relatum.core.changes import RecordChange, RelationChange
-from relatum.core.cursors import Checkpoint, CheckpointCommand, Cursor
+from relatum.core.cursors import CheckpointCommand
 from relatum.core.ids import Scope
+from relatum.core.streams import Cursor
 from relatum.core.wire import Closed, Sparse
-
-Change = RelationChange | RecordChange
-ChangeT = TypeVar("ChangeT", bound=Change)
 
 ChangesLimit = Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": limits.CHANGES_PAGE_MAX})]
 WaitMillis = Annotated[
     int, Meta(extra_json_schema={"minimum": 0, "maximum": limits.CHANGES_WAIT_MILLIS_MAX, "default": 0})
 ]
 SavedRevision = Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": limits.U64_MAX})]
-
-CheckpointStatus = Literal["missing", "compatible", "history_incompatible"]
-WitnessStatus = Literal["not_provided", "compatible", "history_incompatible"]
-Relative = Literal["before", "equal", "after"]
 
 
 class Window(Sparse, frozen=True, kw_only=True):
@@ -116,41 +109,6 @@ class DiagnoseBody(ConsumerBody, frozen=True, kw_only=True):
     """Body of `consumers/diagnose`. `witness` is a cursor that the consumer has kept elsewhere."""
 
     witness: Cursor | None = None
-
-
-class Delivery(Closed, Generic[ChangeT], frozen=True, kw_only=True):
-    """One change and the cursor that a consumer stands at once it has taken it."""
-
-    cursor: Cursor
-    change: ChangeT
-
-
-class Page(Closed, Generic[ChangeT], frozen=True, kw_only=True):
-    """Consecutive deliveries. `high_watermark` is the fence; the page is `complete` if `next_cursor` has come to it.
-
-    Cursors are null where the stream is not active.
-    """
-
-    active: bool
-    baseline: Cursor | None
-    changes: tuple[Delivery[ChangeT], ...]
-    next_cursor: Cursor | None
-    high_watermark: Cursor | None
-    complete: bool
-
-
-class Diagnostics(Closed, frozen=True, kw_only=True):
-    """Where a consumer stands on a journal. `pending_positions` counts what its checkpoint has not seen."""
-
-    consumer_id: str
-    active: bool
-    baseline: Cursor | None
-    high_watermark: Cursor | None
-    checkpoint: Checkpoint | None
-    checkpoint_status: CheckpointStatus
-    pending_positions: int | None
-    witness_status: WitnessStatus
-    checkpoint_relative_to_witness: Relative | None
 
 
 def _check_wait(millis: int | None) -> None:

@@ -6,21 +6,21 @@ kinds, their distinctness and the class of the kinds are static rules: `problem`
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 from msgspec import Meta
 from msgspec.structs import force_setattr
 
 from relatum import limits
-from relatum.core.ancestry import DependencyWork
-from relatum.core.ids import Ref, Scope
+from relatum.core.answers.graphs import (
+    Direction,
+    EvidenceBounds,
+    StopReason,
+    TypedBounds,
+)
+from relatum.core.ids import Scope
 from relatum.core.kinds import REGISTRY, Kind, kinds_of
-from relatum.core.records import Record
-from relatum.core.wire import Closed, Millis, Sparse, Uuid, canonical_uuid
-
-Direction = Literal["both", "outgoing", "incoming"]
-RootStatus = Literal["included", "unavailable", "not_examined"]
-StopReason = Literal["depth_limit", "node_limit", "edge_limit", "scan_limit"]
+from relatum.core.wire import Closed, Sparse, Uuid, canonical_uuid
 
 STOP_REASONS: tuple[StopReason, ...] = ("depth_limit", "node_limit", "edge_limit", "scan_limit")
 """In the order in which an answer names them."""
@@ -38,18 +38,6 @@ EvidenceDepth = Annotated[int, _bounds(0, limits.GRAPH_DEPTH_MAX, limits.EVIDENC
 NodeLimit = Annotated[int, _bounds(1, limits.GRAPH_NODES_MAX, limits.GRAPH_NODES_DEFAULT)]
 EdgeLimit = Annotated[int, _bounds(1, limits.GRAPH_EDGES_MAX, limits.GRAPH_EDGES_DEFAULT)]
 ScanLimit = Annotated[int, _bounds(1, limits.GRAPH_SCAN_MAX, limits.GRAPH_SCAN_DEFAULT)]
-
-
-class TypedBounds(Closed, frozen=True, kw_only=True):
-    """What a typed walk goes by: the members of its query with every default filled in."""
-
-    direction: Direction
-    relation_kinds: tuple[Kind, ...]
-    max_depth: int
-    node_limit: int
-    edge_limit: int
-    scan_limit: int
-    include_derived: bool
 
 
 class TypedGraphQuery(Sparse, frozen=True, kw_only=True):
@@ -91,13 +79,6 @@ class TypedGraphQuery(Sparse, frozen=True, kw_only=True):
         )
 
 
-class EvidenceBounds(Closed, frozen=True, kw_only=True):
-    """What an evidence walk goes by: the members of its query with every default filled in."""
-
-    max_depth: int
-    node_limit: int
-
-
 class EvidenceGraphQuery(Sparse, frozen=True, kw_only=True):
     """Query of an evidence graph."""
 
@@ -136,96 +117,6 @@ class EvidenceGraphRead(Closed, frozen=True, kw_only=True):
     contract_version: int
     scope: Scope
     query: EvidenceGraphQuery
-
-
-class GraphRoot(Closed, frozen=True, kw_only=True):
-    """What became of a root. `unavailable`: it can't be served; `not_examined`: `node_limit` left no room to look."""
-
-    record_id: Uuid
-    status: RootStatus
-
-
-class GraphNode(Closed, frozen=True, kw_only=True):
-    """An eligible record and its distance from the nearest root."""
-
-    record: Record
-    depth: int
-
-
-class EvidenceEdge(Closed, frozen=True, kw_only=True):
-    """`source` was derived from `target`."""
-
-    source: Ref
-    target: Ref
-    relation: Literal["derived_from"]
-
-
-class DerivedEdge(Closed, frozen=True, kw_only=True):
-    """A mined edge between two nodes: nobody authored it, and it counts for nothing but this picture."""
-
-    layer: Literal["derived"]
-    source: Ref
-    target: Ref
-    kind: Kind
-    weight: float
-
-
-TypedEdge = Annotated[
-    Any,
-    Meta(
-        extra_json_schema={"anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("Relation", "DerivedEdge")]}
-    ),
-]
-"""A `Relation` or a `DerivedEdge`: the decoder knows no union of structs without a tag."""
-
-
-class TypedCoverage(Closed, frozen=True, kw_only=True):
-    """How much a typed walk looked at, and why it stopped short of anything.
-
-    `records_examined` counts roots and neighbours looked up, missing ones too, and `record_bytes` their stored bytes.
-    `adjacency_entries_examined` counts a relation at each end it was met from, `relations_examined` counts it once.
-    """
-
-    complete: bool
-    stop_reasons: tuple[StopReason, ...]
-    records_examined: int
-    record_bytes: int
-    adjacency_entries_examined: int
-    relations_examined: int
-    relation_bytes: int
-    dependency_work: DependencyWork
-
-
-class EvidenceCoverage(Closed, frozen=True, kw_only=True):
-    """How much an evidence walk looked at, and why it stopped short of anything."""
-
-    complete: bool
-    stop_reasons: tuple[StopReason, ...]
-    records_examined: int
-    record_bytes: int
-    dependency_work: DependencyWork
-
-
-class TypedGraph(TypedBounds, frozen=True, kw_only=True):
-    """The neighbourhood of the roots. Edges keep the direction in which they were asserted."""
-
-    traversal_version: Literal["typed_relations_v1"]
-    evaluated_at_millis: Millis
-    roots: tuple[GraphRoot, ...]
-    nodes: tuple[GraphNode, ...]
-    edges: tuple[TypedEdge, ...]
-    coverage: TypedCoverage
-
-
-class EvidenceGraph(EvidenceBounds, frozen=True, kw_only=True):
-    """The records that the roots were derived from, through every level."""
-
-    traversal_version: Literal["derived_ancestry_v1"]
-    evaluated_at_millis: Millis
-    roots: tuple[GraphRoot, ...]
-    nodes: tuple[GraphNode, ...]
-    edges: tuple[EvidenceEdge, ...]
-    coverage: EvidenceCoverage
 
 
 def _check_range(value: int | None, least: int, greatest: int) -> None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Protocol
 
 from relatum.core import digests
+from relatum.core.answers.standings import StandingAction
 from relatum.core.changes import JournalHead, RecordChange, RelationChange
 from relatum.core.consequences import Consequences
-from relatum.core.cursors import Cursor
 from relatum.core.ids import Author
 from relatum.core.receipts import RecordReceipt, RelationReceipt
 from relatum.core.relations import RelationInput
-from relatum.core.standings import StandingAction
 from relatum.core.state import RecordVersion
-from relatum.core.streams import RECORDS, RELATIONS, Stream
+from relatum.core.streams import RECORDS, RELATIONS, Cursor, Stream
+from relatum.errors import StorageInconsistency
 
 
 class Stamped(Protocol):
@@ -97,7 +97,9 @@ def record_change(receipt: RecordReceipt) -> RecordChange:
 
 
 def relation_change(receipt: RelationReceipt, given: RelationInput) -> RelationChange:
-    """The change that a relation receipt announces."""
+    """The change that a relation receipt announces. Raises StorageInconsistency for one that announces none."""
+    if receipt.action == "found":
+        raise StorageInconsistency("a receipt of no change stands for one")
     return RelationChange(
         schema_version=1,
         kind=receipt.action,

@@ -8,7 +8,7 @@ from msgspec import Meta
 from msgspec.structs import force_setattr
 
 from relatum import limits
-from relatum.core.candidates import Status
+from relatum.core.answers.judgments import Status
 from relatum.core.ids import Scope
 from relatum.core.kinds import RecordType
 from relatum.core.text import is_blank, is_identifier

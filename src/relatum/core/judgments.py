@@ -8,11 +8,11 @@ from msgspec import Meta, Struct
 from msgspec.structs import force_setattr
 
 from relatum import limits
+from relatum.core.answers.standings import Outcome
 from relatum.core.canonical import normal_json
 from relatum.core.ids import Scope
 from relatum.core.promotions import Promoting
 from relatum.core.relations import Provenance
-from relatum.core.standings import Outcome
 from relatum.core.verdicts import Verdict
 from relatum.core.wire import Closed, Sparse, Uuid, canonical_uuid
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from relatum.core import promotions, verdicts
+from relatum.core.answers.receipts import LinkKind
 from relatum.core.kinds import REGISTRY, Kind
-from relatum.core.links import LinkKind
 
 LINKS: dict[LinkKind, Kind] = {
     "related": "semantic_related",

@@ -10,11 +10,10 @@ from typing import Literal
 
 from msgspec.structs import force_setattr
 
+from relatum.core.answers import receipts as answered
+from relatum.core.answers.receipts import LinkAction, LinkKind
 from relatum.core.ids import Author, Scope
 from relatum.core.wire import Closed, DigestHex, Millis, Sparse, Uuid, canonical_uuid
-
-LinkKind = Literal["related", "conflicts", "supports", "supersedes"]
-LinkAction = Literal["linked", "unlinked"]
 
 
 class _Ends(Sparse, frozen=True, kw_only=True):
@@ -50,7 +49,7 @@ class LinkCommand(Closed, frozen=True, kw_only=True):
     operation: LinkOperation
 
 
-class LinkReceipt(Closed, frozen=True, kw_only=True):
+class LinkReceipt(answered.LinkReceipt, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The receipt of a link command. `kind` is that of the link that was made or taken away."""
 
     contract_version: Literal[1]

@@ -13,11 +13,11 @@ from msgspec import Meta
 from msgspec.structs import force_setattr
 
 from relatum import limits
+from relatum.core.answers.records import Disposition
+from relatum.core.answers.relations import Origin, RelationState
 from relatum.core.ids import Scope
 from relatum.core.kinds import Kind, RecordType
 from relatum.core.receipts import Family
-from relatum.core.records import Disposition
-from relatum.core.relations import Origin, RelationState
 from relatum.core.text import is_identifier
 from relatum.core.wire import Closed, Sparse, Uuid, canonical_uuid, check_u64
 

@@ -4,28 +4,16 @@ from __future__ import annotations
 
 from typing import Literal
 
+from relatum.core.answers import receipts as answered
+from relatum.core.answers.receipts import JudgmentAction, RecordAction, RelationAction
 from relatum.core.ids import Author
 from relatum.core.links import LinkReceipt
-from relatum.core.wire import Closed, DigestHex, Millis, Uuid
+from relatum.core.wire import DigestHex, Millis, Uuid
 
 Family = Literal["record", "relation", "judgment", "link", "checkpoint"]
-RecordAction = Literal[
-    "created",
-    "revised",
-    "deleted",
-    "derived",
-    "reviewed",
-    "archived",
-    "unarchived",
-    "pinned",
-    "unpinned",
-    "marked_stale",
-]
-RelationAction = Literal["asserted", "retired", "restored", "reviewed"]
-JudgmentAction = Literal["submitted", "swept", "undone", "confirmed", "promoted"]
 
 
-class RecordReceipt(Closed, frozen=True, kw_only=True):
+class RecordReceipt(answered.RecordReceipt, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The receipt of a record command."""
 
     contract_version: Literal[1]
@@ -41,7 +29,7 @@ class RecordReceipt(Closed, frozen=True, kw_only=True):
     commit_sequence: int
 
 
-class RelationReceipt(Closed, frozen=True, kw_only=True):
+class RelationReceipt(answered.RelationReceipt, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The receipt of a relation command."""
 
     contract_version: Literal[1]
@@ -58,7 +46,7 @@ class RelationReceipt(Closed, frozen=True, kw_only=True):
     commit_sequence: int
 
 
-class JudgmentReceipt(Closed, frozen=True, kw_only=True):
+class JudgmentReceipt(answered.JudgmentReceipt, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The receipt of a judgment command that asserts nothing; a verdict has that of its relation."""
 
     contract_version: Literal[1]

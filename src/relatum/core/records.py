@@ -11,13 +11,12 @@ from typing import Any, Literal
 
 from msgspec.structs import force_setattr
 
+from relatum.core.answers import records as answered
+from relatum.core.answers.records import Disposition, RecordInputView, RecordProvenanceView, RecordState
 from relatum.core.canonical import normal_json
 from relatum.core.ids import Author, Ref
 from relatum.core.kinds import RecordType
-from relatum.core.wire import Closed, Millis, Sparse, Uuid, check_i64
-
-Disposition = Literal["approved", "rejected", "unreviewed"]
-RecordState = Literal["active", "deleted"]
+from relatum.core.wire import Millis, Sparse, Uuid, check_i64
 
 
 class RecordProvenance(Sparse, frozen=True, kw_only=True):
@@ -60,7 +59,7 @@ class RecordInput(Sparse, frozen=True, kw_only=True):
             force_setattr(self, "data", normal_json(self.data))
 
 
-class Derivation(Closed, frozen=True, kw_only=True):
+class Derivation(answered.DerivationView, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The records that a derived record was made from, at exact revisions, in the order given."""
 
     sources: tuple[Ref, ...]
@@ -140,54 +139,23 @@ class RecordMeta(Sparse, frozen=True, kw_only=True):
         """The current disposition; None where nobody has reviewed this revision."""
         return self.review.disposition if self.review else None
 
+    @property
+    def content(self) -> Ref:
+        """The record at the revision under which everything lies that pins its present content."""
+        return Ref(record_id=self.record_id, revision=self.revision)
 
-class Review(Closed, frozen=True, kw_only=True):
+    def holds(self, pinned_revision: int) -> bool:
+        """Whether a pin on a revision of this record holds (records.md, pins)."""
+        return pinned_revision == self.revision
+
+
+class Review(answered.Review, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A review as answered."""
 
     disposition: Disposition
     evidence_ref: str
     author: Author
     reviewed_at_millis: Millis
-
-
-class RecordProvenanceView(Closed, frozen=True, kw_only=True):
-    """A provenance as answered."""
-
-    source_id: str
-    source_hash: str | None
-    source_revision: str | None
-
-
-class RecordInputView(Closed, frozen=True, kw_only=True):
-    """An input as answered: every member is present."""
-
-    type: RecordType
-    title: str | None
-    content: str
-    data: dict[str, Any] | None
-    tags: tuple[str, ...]
-    category: str | None
-    topic_key: str | None
-    fact_key: str | None
-    provenance: RecordProvenanceView | None
-    confidence: float | None
-    event_time_millis: Millis | None
-    valid_until_millis: Millis | None
-
-
-class Record(Closed, frozen=True, kw_only=True):
-    """A record as answered. `input` and `review` are null once the record is deleted."""
-
-    schema_version: Literal[1]
-    record_id: Uuid
-    revision: int
-    created_at_millis: Millis
-    modified_at_millis: Millis
-    author: Author
-    state: RecordState
-    input: RecordInputView | None
-    review: Review | None
-    derivation: Derivation | None
 
 
 def split(record: RecordInput) -> tuple[Facts, Payload]:

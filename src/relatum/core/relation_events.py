@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from relatum.core.consequences import RelationPart
-from relatum.core.events import CheckpointEvent, Event, JudgmentEvent, LinkEvent, RecordEvent, RelationEvent
+from relatum.core.events import CheckpointEvent, Event, FoundEvent, JudgmentEvent, LinkEvent, RecordEvent, RelationEvent
 from relatum.core.links import LinkReceipt
 from relatum.core.receipts import JudgmentReceipt, RecordReceipt, RelationReceipt
 
@@ -13,7 +13,7 @@ AnyMemoryReceipt = RecordReceipt | RelationReceipt | JudgmentReceipt | LinkRecei
 def receipt_of(event: Event) -> AnyMemoryReceipt | None:
     """The receipt that a memory command was answered with; None for other events and for a refused verdict."""
     match event:
-        case RecordEvent() | RelationEvent() | LinkEvent():
+        case RecordEvent() | RelationEvent() | FoundEvent() | LinkEvent():
             return event.receipt
         case JudgmentEvent():
             return event.receipt or event.judgment_receipt
@@ -35,7 +35,7 @@ def receipt_family(event: Event) -> str:
     match event:
         case RecordEvent():
             return "record"
-        case RelationEvent():
+        case RelationEvent() | FoundEvent():
             return "relation"
         case CheckpointEvent():
             return "checkpoint"

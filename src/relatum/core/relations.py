@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Literal
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
+from relatum.core.answers import relations as answered
+from relatum.core.answers.records import Disposition
+from relatum.core.answers.relations import Origin, ProvenanceView, Relation, RelationInputView, RelationState
 from relatum.core.ids import Author, Ref
 from relatum.core.kinds import Kind
-from relatum.core.records import Disposition, Review
-from relatum.core.wire import Closed, Millis, Sparse, Uuid, check_i64
-
-Origin = Literal["model_inference", "tool_observation", "human_statement", "imported_assertion"]
-RelationState = Literal["active", "retired"]
+from relatum.core.records import Review
+from relatum.core.wire import Millis, Sparse, Uuid, check_i64
 
 
-class Model(Closed, frozen=True, kw_only=True):
+class Model(answered.ModelView, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The model that inferred a relation."""
 
     provider: str
@@ -71,42 +71,6 @@ class StoredRelation(Sparse, frozen=True, kw_only=True):
     def indexed(self) -> bool:
         """Whether both adjacency entries exist: active and not rejected."""
         return self.state == "active" and self.disposition != "rejected"
-
-
-class ProvenanceView(Closed, frozen=True, kw_only=True):
-    """A provenance as answered: `model` is present, null when unset."""
-
-    origin: Origin
-    method: str
-    method_revision: str
-    evidence_ref: str
-    model: Model | None
-
-
-class RelationInputView(Closed, frozen=True, kw_only=True):
-    """An input as answered: validity is present, `evidence_sources` only when there are any."""
-
-    source: Ref
-    target: Ref
-    kind: Kind
-    provenance: ProvenanceView
-    valid_from_millis: Millis | None
-    valid_until_millis: Millis | None
-    evidence_sources: tuple[Ref, ...] | UnsetType = UNSET
-
-
-class Relation(Closed, frozen=True, kw_only=True):
-    """A relation as answered."""
-
-    schema_version: Literal[1]
-    relation_id: Uuid
-    revision: int
-    input: RelationInputView
-    reported_by: Author
-    created_at_millis: Millis
-    modified_at_millis: Millis
-    state: RelationState
-    review: Review | None
 
 
 def relation_view(stored: StoredRelation) -> Relation:

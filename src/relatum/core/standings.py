@@ -10,18 +10,12 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from relatum.core.answers.standings import Outcome, StandingAction, StandingState
 from relatum.core.ids import Ref
 from relatum.core.wire import Closed, Sparse, Uuid
 
-StandingState = Literal["current", "superseded", "archived"]
-StandingAction = Literal["superseded", "reinstated", "archived", "unarchived", "pinned", "unpinned"]
-"""What can happen to a standing, as the record stream tells it."""
-
 StandingCommandAction = Literal["archived", "unarchived", "pinned", "unpinned"]
 """Those that a command asks for; the others follow from verdicts."""
-
-Outcome = Literal["affirmed", "refuted"]
-"""What a confirmation may say."""
 
 
 class Supersession(Closed, frozen=True, kw_only=True):
@@ -72,15 +66,6 @@ class Confirmation(Sparse, frozen=True, kw_only=True):
 
     record_id: Uuid
     outcome: Outcome
-
-
-class StandingView(Closed, frozen=True, kw_only=True):
-    """A standing as answered, beside the record."""
-
-    state: StandingState
-    pinned: bool
-    superseded_by: Uuid | None
-    replaces: tuple[Uuid, ...]
 
 
 def standing_after(before: Standing, change: StandingChange, at_millis: int) -> Standing:

@@ -7,14 +7,14 @@ from typing import NamedTuple, Protocol
 
 from relatum.core.access import StoredCredential
 from relatum.core.candidates import Candidate
-from relatum.core.cursors import Checkpoint, Cursor
+from relatum.core.cursors import Checkpoint
 from relatum.core.events import Head
 from relatum.core.ids import Partition, Ref
 from relatum.core.links import StoredLink
 from relatum.core.records import RecordMeta
-from relatum.core.relations import StoredRelation
+from relatum.core.relations import RelationInput, StoredRelation
 from relatum.core.standings import Standing
-from relatum.core.streams import Stream
+from relatum.core.streams import Cursor, Stream
 from relatum.core.verdicts import StoredVerdict
 
 
@@ -134,6 +134,12 @@ class PartitionState(Records, Judgments, Links, Promotions, Protocol):
 
     def relation(self, relation_id: str) -> RelationVersion | None:
         """A relation at its current revision."""
+
+    def equal_relations(self, given: RelationInput) -> Iterator[RelationVersion]:
+        """Relations of a kind between the present contents of both ends, active and not rejected, the oldest first.
+
+        Of a symmetric kind in either direction.
+        """
 
     def verify_relation(self, version: RelationVersion) -> None:
         """Checks a current relation against its revision, receipt, adjacency entries and headers."""

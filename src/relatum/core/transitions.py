@@ -12,8 +12,10 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from relatum.core import digests
-from relatum.core.access import Credential, CredentialAction, CredentialSpec, StoredCredential
+from relatum.core.access import Credential, CredentialSpec, StoredCredential
 from relatum.core.access import CredentialEvent as HistoryEntry
+from relatum.core.answers.access import CredentialAction
+from relatum.core.answers.receipts import RecordAction, RelationChangeAction
 from relatum.core.commands import AssertRelation, RelationOperation, RestoreRelation, RetireRelation, ReviewRelation
 from relatum.core.cursors import Checkpoint, CheckpointCommand
 from relatum.core.events import (
@@ -34,7 +36,6 @@ from relatum.core.events import (
     StoredRecordOperation,
 )
 from relatum.core.ids import Author
-from relatum.core.receipts import RecordAction, RelationAction
 from relatum.core.records import RecordMeta, Review, StoredReview
 from relatum.core.relations import StoredRelation
 from relatum.core.streams import Stream
@@ -48,7 +49,7 @@ RECORD_ACTIONS: dict[type[StoredRecordOperation], RecordAction] = {
     RecordSaved: "created",
     StaleMarked: "marked_stale",
 }
-RELATION_ACTIONS: dict[type[RelationOperation], RelationAction] = {
+RELATION_ACTIONS: dict[type[RelationOperation], RelationChangeAction] = {
     AssertRelation: "asserted",
     RetireRelation: "retired",
     RestoreRelation: "restored",

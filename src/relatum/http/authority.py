@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from relatum.core.access import Capability, Credential, CredentialAction
+from relatum.core.access import Credential
+from relatum.core.answers.access import Capability, CredentialAction
 from relatum.core.ids import Scope
 from relatum.errors import Refusal
 from relatum.http import errors

@@ -5,12 +5,11 @@ Always holds: messages are static texts, or a path of member names of the contra
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final
 
-from relatum.core.wire import Closed
+from relatum.core.answers.errors import ErrorAnswer, ErrorDetail
 from relatum.errors import (
     ClockAhead,
-    Code,
     Failure,
     MinedEdgesUnavailable,
     Refusal,
@@ -23,21 +22,6 @@ from relatum.errors import (
 )
 from relatum.http.responses import RETRY_AFTER, Header, Response, encoded, with_headers
 from relatum.limits import CONTRACT_VERSION
-
-
-class ErrorDetail(Closed, frozen=True, kw_only=True):
-    """What went wrong: `code` for programs, `message` for people."""
-
-    code: Code
-    message: str
-
-
-class ErrorAnswer(Closed, frozen=True, kw_only=True):
-    """The body of every error."""
-
-    contract_version: Literal[1]
-    error: ErrorDetail
-
 
 NOT_FOUND: Final = refusal("not_found", "no such route")
 METHOD_NOT_ALLOWED: Final = refusal("method_not_allowed", "the route doesn't take this method")

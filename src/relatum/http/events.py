@@ -15,10 +15,9 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from struct import Struct
 from typing import Final
 
-from relatum.core.cursors import Cursor
-from relatum.core.feeds import Change, Delivery
+from relatum.core.answers.feeds import Change, Delivery
 from relatum.core.ids import uuid_bytes, uuid_text
-from relatum.core.streams import RECORDS, RELATIONS
+from relatum.core.streams import RECORDS, RELATIONS, Cursor
 from relatum.core.wire import Closed
 from relatum.errors import Code
 from relatum.http.responses import encoded

@@ -15,7 +15,8 @@ from typing import Final, NamedTuple
 from starlette.types import Message, Receive, Scope, Send
 
 from relatum.core import digests
-from relatum.core.feeds import Change, Page, StreamBody, Window
+from relatum.core.answers.feeds import Change, Page
+from relatum.core.feeds import StreamBody, Window
 from relatum.core.ids import company_partition
 from relatum.core.streams import Stream
 from relatum.errors import Failure, Refusal

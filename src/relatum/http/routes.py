@@ -13,7 +13,7 @@ from typing import Any, Final, Generic, Literal
 from msgspec import Struct
 from starlette.types import ASGIApp
 
-from relatum.core.access import Capability
+from relatum.core.answers.access import Capability
 from relatum.errors import Code, Refusal
 from relatum.http.responses import Response, encoded
 from relatum.http.server_state import BodyT, Call, Line, Services

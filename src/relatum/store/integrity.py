@@ -7,7 +7,7 @@ relation.
 from __future__ import annotations
 
 from relatum.core import digests
-from relatum.core.events import Event, Head, JudgmentEvent, LinkEvent, RecordEvent, RelationEvent
+from relatum.core.events import Event, FoundEvent, Head, JudgmentEvent, LinkEvent, RecordEvent, RelationEvent
 from relatum.core.ids import Ref
 from relatum.core.receipts import Receipt, RecordReceipt, RelationReceipt
 from relatum.core.relation_events import AnyMemoryReceipt, receipt_family, relation_part
@@ -83,6 +83,9 @@ def verify_receipt(partition: PartitionReader, event: Event, receipt: AnyMemoryR
         case RelationEvent():
             same = receipt.command_digest == digests.relation_command_digest(event.operation)
             _require(same and event.relation_id == event.receipt.relation_id, "a receipt does not match its command")
+        case FoundEvent():
+            same = receipt.command_digest == digests.relation_command_digest(event.operation)
+            _require(same and receipt == event.receipt, "a receipt does not match its command")
         case RecordEvent():
             same = event.record_id == event.receipt.record_id and receipt.command_digest == event.receipt.command_digest
             _require(same, "a receipt does not match its command")

@@ -14,13 +14,12 @@ from itertools import islice
 from typing import Self, assert_never
 
 from relatum.core import journal
+from relatum.core.answers.feeds import Change
 from relatum.core.changes import JournalHead, RecordChange, RecordEntry, RelationChange, RelationEntry
-from relatum.core.cursors import Cursor
 from relatum.core.events import Event, RecordEvent
-from relatum.core.feeds import Change
 from relatum.core.relation_events import receipt_of
 from relatum.core.state import RecordVersion
-from relatum.core.streams import Stream
+from relatum.core.streams import Cursor, Stream
 from relatum.errors import JournalBroken, StorageInconsistency
 from relatum.store import integrity
 from relatum.store.partition import PartitionReader

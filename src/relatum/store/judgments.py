@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from relatum.core.candidates import Candidate, Orphaned, Status, Words
+from relatum.core.answers.judgments import Status
+from relatum.core.candidates import Candidate, Orphaned, Words
 from relatum.core.events import JudgmentEvent
 from relatum.core.ids import uuid_text
 from relatum.core.links import StoredLink

@@ -11,7 +11,7 @@ from enum import IntEnum
 from functools import lru_cache
 
 from relatum.core import digests
-from relatum.core.candidates import Status
+from relatum.core.answers.judgments import Status
 from relatum.core.ids import uuid_bytes
 from relatum.core.streams import RECORDS, RELATIONS, Stream
 from relatum.errors import StorageInconsistency

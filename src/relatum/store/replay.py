@@ -12,7 +12,7 @@ from typing import assert_never, get_args
 from relatum import limits
 from relatum.core import digests
 from relatum.core.cursors import CheckpointReceipt
-from relatum.core.events import CheckpointEvent, JudgmentEvent, LinkEvent, RecordEvent, RelationEvent
+from relatum.core.events import CheckpointEvent, FoundEvent, JudgmentEvent, LinkEvent, RecordEvent, RelationEvent
 from relatum.core.links import LinkReceipt
 from relatum.core.receipts import Family, JudgmentReceipt, Receipt, RecordReceipt, RelationReceipt
 from relatum.core.relation_events import judgment_family, receipt_of
@@ -22,10 +22,10 @@ from relatum.errors import Refusal, StorageInconsistency, refusal
 from relatum.store import integrity
 from relatum.store.partition import PartitionReader
 
-_EVENTS: dict[Family, type[RecordEvent | RelationEvent | LinkEvent]] = {
-    "record": RecordEvent,
-    "relation": RelationEvent,
-    "link": LinkEvent,
+_EVENTS: dict[Family, tuple[type[RecordEvent | RelationEvent | FoundEvent | LinkEvent], ...]] = {
+    "record": (RecordEvent,),
+    "relation": (RelationEvent, FoundEvent),
+    "link": (LinkEvent,),
 }
 _STANDING_ACTIONS = frozenset((*get_args(StandingCommandAction), "marked_stale"))
 
@@ -172,7 +172,7 @@ def _verify_history(partition: PartitionReader, receipt: Receipt) -> None:
             relation = partition.relation(receipt.relation_id)
             if relation is None:
                 raise StorageInconsistency("the relation of a receipt is missing")
-            if _is_relation_of(relation, receipt):
+            if _is_relation_of(relation, receipt) and relation.sequence == receipt.commit_sequence:
                 integrity.verify_relation_rows(partition, relation)
                 return
             integrity.verify_relation(partition, relation)
@@ -198,7 +198,7 @@ def _is_relation_of(version: RelationVersion, receipt: RelationReceipt) -> bool:
     return (
         version.relation.relation_id == receipt.relation_id
         and version.relation.revision == receipt.revision
-        and version.sequence == receipt.commit_sequence
+        and (version.sequence == receipt.commit_sequence or receipt.action == "found")
         and version.digest.hex() == receipt.relation_digest
     )
 

@@ -1,4 +1,4 @@
-"""The maker of row bytes, but for those of `end_rows.py` (docs/storage-format.md).
+"""The maker of row bytes, but for those of `endpoint_rows.py` (docs/storage-format.md).
 
     row = format byte, CRC-32 of key and body (4 bytes big endian), body
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from relatum.core import digests, text, transitions
-from relatum.core.cursors import Advance, Checkpoint, CheckpointCommand, CheckpointReceipt, Cursor, Reconcile
+from relatum.core.cursors import Advance, Checkpoint, CheckpointCommand, CheckpointReceipt, Reconcile
 from relatum.core.decide.event_envelope import linked
 from relatum.core.events import CheckpointEvent, Stamp
 from relatum.core.state import PartitionState
-from relatum.core.streams import Stream
+from relatum.core.streams import Cursor, Stream
 from relatum.errors import Refusal, refusal, stale
 
 

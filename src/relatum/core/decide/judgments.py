@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from relatum import limits
 from relatum.core import digests
+from relatum.core.answers.receipts import JudgmentAction
 from relatum.core.candidates import Candidate, CandidateChange, Opened, Orphaned, Resumed, Words
 from relatum.core.canonical import encode
 from relatum.core.consequences import Consequences
@@ -31,7 +32,7 @@ from relatum.core.judgments import (
     Undoing,
 )
 from relatum.core.promotions import Promoting
-from relatum.core.receipts import JudgmentAction, JudgmentReceipt
+from relatum.core.receipts import JudgmentReceipt
 from relatum.core.records import Proof
 from relatum.core.standings import Confirmation
 from relatum.core.state import PartitionState, RecordVersion

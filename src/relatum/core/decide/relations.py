@@ -9,6 +9,7 @@ from msgspec import Struct
 from relatum import limits
 from relatum.core import digests, transitions
 from relatum.core.ancestry import BOUNDS
+from relatum.core.answers.receipts import RelationAction
 from relatum.core.canonical import encode
 from relatum.core.commands import (
     AssertRelation,
@@ -22,12 +23,12 @@ from relatum.core.decide.event_envelope import journaling, linked, new_id
 from relatum.core.decide.relation_rules import broken_rule
 from relatum.core.decide.verdicts import standing_effects
 from relatum.core.eligibility import Evaluator
-from relatum.core.events import RelationEvent, Stamp
+from relatum.core.events import FoundEvent, RelationEvent, Stamp
 from relatum.core.journal import streams_of
 from relatum.core.kinds import REGISTRY
 from relatum.core.receipts import RelationReceipt
 from relatum.core.relations import RelationInput, StoredRelation
-from relatum.core.state import PartitionState
+from relatum.core.state import PartitionState, RelationVersion
 from relatum.core.streams import RELATIONS
 from relatum.errors import Refusal, Refused, invalid, missing, stale
 
@@ -44,9 +45,15 @@ class RelationDecision(Struct, frozen=True, gc=False):
     canonical: bytes
 
 
+class FoundDecision(Struct, frozen=True, gc=False):
+    """An accepted assertion that changes nothing, since an equal relation is in force."""
+
+    event: FoundEvent
+
+
 def decide(
     state: PartitionState, operation: RelationOperation, idempotency_key: str, command_digest: str, stamp: Stamp
-) -> RelationDecision | Refusal:
+) -> RelationDecision | FoundDecision | Refusal:
     """Accepts or refuses a command whose key is new. Static rules, then unknown, stale, then state rules."""
     problem = broken_rule(operation, idempotency_key)
     if problem is not None:
@@ -57,6 +64,10 @@ def decide(
             relation_id = new_id(stamp, "relation")
             evidence_ref = operation.relation.provenance.evidence_ref
             refusal = assertable(state, operation.relation, stamp.now_millis)
+            if refusal is None and operation.if_absent:
+                equal = _in_force(state, operation.relation)
+                if equal is not None:
+                    return _found(state, operation, equal, idempotency_key, command_digest, stamp)
         else:
             relation_id, evidence_ref = operation.relation_id, operation.evidence_ref
             version = state.relation(relation_id)
@@ -96,6 +107,16 @@ def assertable(state: PartitionState, given: RelationInput, now_millis: int) -> 
     if failure.reason in BOUNDS:
         return invalid("the evidence is too deep, too wide or circular")
     return stale("an evidence source is missing, has changed or is not eligible")
+
+
+def _in_force(state: PartitionState, given: RelationInput) -> RelationVersion | None:
+    """The oldest relation that says what is to be asserted, all of its pins holding."""
+    for version in state.equal_relations(given):
+        sources = ((state.record(pin.record_id), pin) for pin in version.relation.input.evidence_sources)
+        if all(source is not None and source.meta.holds(pin.revision) for source, pin in sources):
+            state.verify_relation(version)
+            return version
+    return None
 
 
 def _changeable(
@@ -138,26 +159,58 @@ def _accept(
         return effects
     consequences = Consequences(standings=effects) if effects else None
     head = state.head()
-    receipt = RelationReceipt(
-        contract_version=1,
-        idempotency_key=key,
-        relation_id=relation_id,
-        revision=after.revision,
-        action=transitions.RELATION_ACTIONS[type(operation)],
-        author=stamp.author,
-        committed_at_millis=stamp.at_millis,
-        evidence_ref=evidence_ref,
-        relation_digest=digests.relation_digest(canonical).hex(),
-        command_digest=command_digest,
-        receipt_digest="",
-        commit_sequence=head.sequence + 1,
-    )
+    action, digest = transitions.RELATION_ACTIONS[type(operation)], digests.relation_digest(canonical)
     event = RelationEvent(
         relation_id=relation_id,
         operation=operation,
-        receipt=digests.sealed_receipt(state.workspace_id, receipt),
+        receipt=_receipt(state, after, digest, action, evidence_ref, key, command_digest, stamp),
         **linked(head, state.partition, stamp),
         **journaling(head, stamp, RELATIONS, *streams_of(consequences)),
         consequences=consequences,
     )
     return RelationDecision(event, before, after, canonical)
+
+
+def _found(
+    state: PartitionState,
+    operation: AssertRelation,
+    equal: RelationVersion,
+    key: str,
+    command_digest: str,
+    stamp: Stamp,
+) -> FoundDecision:
+    evidence_ref = operation.relation.provenance.evidence_ref
+    event = FoundEvent(
+        operation=operation,
+        receipt=_receipt(state, equal.relation, equal.digest, "found", evidence_ref, key, command_digest, stamp),
+        **linked(state.head(), state.partition, stamp),
+    )
+    return FoundDecision(event)
+
+
+def _receipt(
+    state: PartitionState,
+    relation: StoredRelation,
+    digest: bytes,
+    action: RelationAction,
+    evidence_ref: str,
+    key: str,
+    command_digest: str,
+    stamp: Stamp,
+) -> RelationReceipt:
+    """The receipt of a command that made a relation what it is, or found it so."""
+    receipt = RelationReceipt(
+        contract_version=1,
+        idempotency_key=key,
+        relation_id=relation.relation_id,
+        revision=relation.revision,
+        action=action,
+        author=stamp.author,
+        committed_at_millis=stamp.at_millis,
+        evidence_ref=evidence_ref,
+        relation_digest=digest.hex(),
+        command_digest=command_digest,
+        receipt_digest="",
+        commit_sequence=state.head().sequence + 1,
+    )
+    return digests.sealed_receipt(state.workspace_id, receipt)

@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from relatum.core import digests, transitions
-from relatum.core.candidates import Judged, Marker
+from relatum.core.answers.judgments import Marker
+from relatum.core.answers.receipts import RelationAction
+from relatum.core.candidates import Judged
 from relatum.core.canonical import encode
 from relatum.core.commands import AssertRelation, RelationOperation, RetireRelation
 from relatum.core.consequences import Consequences, RelationPart
@@ -17,7 +19,7 @@ from relatum.core.decide.event_envelope import new_id
 from relatum.core.events import Stamp
 from relatum.core.ids import Ref
 from relatum.core.kinds import REGISTRY, Kind
-from relatum.core.receipts import RelationAction, RelationReceipt
+from relatum.core.receipts import RelationReceipt
 from relatum.core.records import Proof
 from relatum.core.relations import Provenance, RelationInput, StoredRelation
 from relatum.core.standings import StandingChange, Supersession

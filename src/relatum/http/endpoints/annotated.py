@@ -2,76 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final
 
-from relatum.core.ids import Scope
+from relatum.core.answers.annotated import (
+    AnnotatedAnswer,
+    ConfirmAnswer,
+    ConfirmedRecord,
+    NeedsReviewAnswer,
+    SearchAnswer,
+    TopicSuggestionAnswer,
+)
 from relatum.core.judgment_queries import AnnotatedRead, NeedsReviewQuery, SearchQuery, TopicSuggestion
 from relatum.core.judgments import ConfirmCommand
-from relatum.core.standings import Outcome
-from relatum.core.wire import Closed, Millis, Uuid
 from relatum.errors import Refusal
 from relatum.http.endpoints.judgment_requests import judged_alone
 from relatum.http.routes import Route, needing, scanning
 from relatum.http.server_state import Call, reader_of
 from relatum.ledger.reads import judgments, needs_review, search, topics
-from relatum.ledger.reads.annotations import AnnotatedRecord
-from relatum.ledger.reads.needs_review import Coverage, RecordToReview
-from relatum.ledger.reads.topics import NearbyTopic, TopicOccupant
 from relatum.ledger.view import RequestView
 from relatum.limits import CONTRACT_VERSION
-
-
-class AnnotatedAnswer(Closed, frozen=True, kw_only=True):
-    """Annotated records in the order of the ids asked for; null for an absent or ineligible one."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    records: tuple[AnnotatedRecord | None, ...]
-
-
-class SearchAnswer(Closed, frozen=True, kw_only=True):
-    """Annotated records, the best first."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    records: tuple[AnnotatedRecord, ...]
-
-
-class ConfirmedRecord(Closed, frozen=True, kw_only=True):
-    """What a record was found to be, and when."""
-
-    record_id: Uuid
-    outcome: Outcome
-    at_millis: Millis
-
-
-class ConfirmAnswer(Closed, frozen=True, kw_only=True):
-    """The confirmations in the order of the request."""
-
-    contract_version: Literal[1]
-    confirmations: tuple[ConfirmedRecord, ...]
-
-
-class NeedsReviewAnswer(Closed, frozen=True, kw_only=True):
-    """Records that should be looked at again, the most urgent first."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    records: tuple[RecordToReview, ...]
-    total: int
-    coverage: Coverage
-
-
-class TopicSuggestionAnswer(Closed, frozen=True, kw_only=True):
-    """A topic key, or why there is none; who holds its slot; topics nearby."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    topic_key: str | None
-    reason: str | None
-    occupied: bool
-    occupant: TopicOccupant | None
-    nearby: tuple[NearbyTopic, ...]
 
 
 def annotated(call: Call[AnnotatedRead], view: RequestView) -> AnnotatedAnswer | Refusal:

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from time import monotonic
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
 from relatum.core import digests, journal
-from relatum.core.changes import RecordChange, RelationChange
-from relatum.core.cursors import Cursor
-from relatum.core.feeds import ActivationBody, Change, ChangesBody, Page
-from relatum.core.ids import Scope
+from relatum.core.answers.feeds import ActivationAnswer, Change, Page, RecordChangesAnswer, RelationChangesAnswer
+from relatum.core.feeds import ActivationBody, ChangesBody
 from relatum.core.streams import RECORDS, RELATIONS, Stream
-from relatum.core.wire import Closed
 from relatum.errors import Refusal
 from relatum.http import errors
 from relatum.http.authority import refusal_now
@@ -31,30 +28,6 @@ from relatum.limits import CONTRACT_VERSION
 
 PATHS: Final[dict[Stream, str]] = {RELATIONS: "/api/v1/memory/relations", RECORDS: "/api/v1/memory/records"}
 """What the routes of a stream begin with."""
-
-
-class RelationChangesAnswer(Closed, frozen=True, kw_only=True):
-    """A page of changes of relations."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    page: Page[RelationChange]
-
-
-class RecordChangesAnswer(Closed, frozen=True, kw_only=True):
-    """A page of changes of records."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    page: Page[RecordChange]
-
-
-class ActivationAnswer(Closed, frozen=True, kw_only=True):
-    """The baseline of a stream that is active now: a cursor before its first change."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    baseline: Cursor
 
 
 class _Read(NamedTuple):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, Literal
+from typing import Any, Final
 
-from relatum.core.cursors import Checkpoint, CheckpointReceipt
-from relatum.core.feeds import CheckpointBody, ConsumerBody, ConsumerRevisionBody, DiagnoseBody, Diagnostics
-from relatum.core.ids import Scope
+from relatum.core.answers.feeds import (
+    CheckpointReadAnswer,
+    CheckpointRevisionAnswer,
+    CheckpointSavedAnswer,
+    DiagnoseAnswer,
+)
+from relatum.core.feeds import CheckpointBody, ConsumerBody, ConsumerRevisionBody, DiagnoseBody
 from relatum.core.streams import RECORDS, RELATIONS, Stream
-from relatum.core.wire import Closed
 from relatum.errors import Refusal
 from relatum.http.endpoints.changes import PATHS
 from relatum.http.routes import Handler, Reading, Route, needing, reading
@@ -17,37 +20,6 @@ from relatum.http.server_state import Call, partition_of, reader_of
 from relatum.ledger.reads import checkpoints, diagnosis
 from relatum.ledger.view import RequestView
 from relatum.limits import CONTRACT_VERSION
-
-
-class CheckpointSavedAnswer(Closed, frozen=True, kw_only=True):
-    """A checkpoint that is saved."""
-
-    contract_version: Literal[1]
-    receipt: CheckpointReceipt
-
-
-class CheckpointReadAnswer(Closed, frozen=True, kw_only=True):
-    """What a consumer has saved."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    checkpoint: Checkpoint
-
-
-class CheckpointRevisionAnswer(Closed, frozen=True, kw_only=True):
-    """The receipt of one revision of a checkpoint."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    receipt: CheckpointReceipt
-
-
-class DiagnoseAnswer(Closed, frozen=True, kw_only=True):
-    """Where a consumer stands."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    diagnostics: Diagnostics
 
 
 def saving(stream: Stream) -> Handler[CheckpointBody]:

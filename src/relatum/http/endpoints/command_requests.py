@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+from typing import Protocol
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 
-from relatum.core.access import Capability
+from relatum.core.answers.access import Capability
+from relatum.core.answers.commands import ItemError
 from relatum.core.commands import (
     ArchiveRecord,
     AssertRelation,
@@ -26,16 +27,12 @@ from relatum.core.commands import (
 )
 from relatum.core.ids import Partition
 from relatum.core.receipts import Receipt
-from relatum.core.wire import Closed
-from relatum.errors import Code, Failure, Refusal, invalid
+from relatum.errors import Failure, Refusal, invalid
 from relatum.http import errors
 from relatum.http.server_state import Call, Scoped, partition_of
 from relatum.ledger.ledger import MemoryOperation
 from relatum.ledger.writer.submission import MemorySubmission
 from relatum.limits import COMMAND_BATCH_MAX
-
-EITHER: Final = Meta(extra_json_schema={"oneOf": [{"required": ["receipt"]}, {"required": ["error"]}]})
-"""The schema of a result: a receipt, with whatever goes with it, or an error; never both or neither."""
 
 RECORD_NEEDS: dict[type[Struct], tuple[Capability, ...]] = {
     CreateRecord: ("memory_write",),
@@ -70,14 +67,6 @@ class Item(Protocol):
     def operation(self) -> MemoryOperation:
         """What it does."""
         ...
-
-
-class ItemError(Closed, frozen=True, kw_only=True):
-    """Why one command of a batch was refused; `status` is what it would have been answered with alone."""
-
-    code: Code
-    message: str
-    status: int
 
 
 async def submit(call: Call[Scoped], item: Item) -> Receipt | Refusal:

@@ -2,34 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final
 
+from relatum.core.answers.company import ConsumersAnswer, WorkspacesAnswer
 from relatum.core.company import ConsumersRead, WorkspacesQuery
-from relatum.core.wire import Closed
 from relatum.errors import Refusal
 from relatum.http.routes import Route, scanning
 from relatum.http.server_state import Call
 from relatum.ledger.reads import company, consumers
-from relatum.ledger.reads.company import WorkspacePage
-from relatum.ledger.reads.consumers import ConsumerPage
 from relatum.ledger.view import RequestView
 from relatum.limits import CONTRACT_VERSION
-
-
-class WorkspacesAnswer(Closed, frozen=True, kw_only=True):
-    """The company's workspaces, page by page."""
-
-    contract_version: Literal[1]
-    company_id: str
-    page: WorkspacePage
-
-
-class ConsumersAnswer(Closed, frozen=True, kw_only=True):
-    """The consumers of a stream in all of the company's workspaces, page by page."""
-
-    contract_version: Literal[1]
-    company_id: str
-    page: ConsumerPage
 
 
 def workspaces(call: Call[WorkspacesQuery], view: RequestView) -> WorkspacesAnswer | Refusal:

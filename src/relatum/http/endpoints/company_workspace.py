@@ -8,6 +8,16 @@ from __future__ import annotations
 
 from typing import Final, Literal, TypedDict
 
+from relatum.core.answers.company import (
+    CompanyEvidenceGraphAnswer,
+    CompanyRecordInspectAnswer,
+    CompanyRecordQueryAnswer,
+    CompanyRelationInspectAnswer,
+    CompanyRelationQueryAnswer,
+    CompanyRelationRevisionAnswer,
+    CompanyTypedGraphAnswer,
+    Workspace,
+)
 from relatum.core.company import (
     CompanyEvidenceGraphRead,
     CompanyRecordQuery,
@@ -18,70 +28,16 @@ from relatum.core.company import (
     CompanyTypedGraphRead,
     WorkspaceRead,
 )
-from relatum.core.graphs import EvidenceGraph, TypedGraph
-from relatum.core.wire import Closed
 from relatum.errors import Refusal, invalid
 from relatum.http.endpoints.graphs import in_parts, walking
 from relatum.http.routes import Route, reading, scanning
 from relatum.http.server_state import Call
 from relatum.ledger.reads import company, record_query, records, relation_query, relations
-from relatum.ledger.reads.company import Entered, Workspace
+from relatum.ledger.reads.company import Entered
 from relatum.ledger.reads.graph_evidence import evidence_graph
 from relatum.ledger.reads.graph_typed import typed_graph
-from relatum.ledger.reads.record_query import CompanyRecordPage
-from relatum.ledger.reads.records import RecordInspection
-from relatum.ledger.reads.relation_query import RelationPage
-from relatum.ledger.reads.relations import RelationHistory, RelationInspection
 from relatum.ledger.view import RequestView
 from relatum.limits import CONTRACT_VERSION
-
-
-class _WorkspaceAnswer(Closed, frozen=True, kw_only=True):
-    contract_version: Literal[1]
-    company_id: str
-    workspace: Workspace
-
-
-class CompanyRecordQueryAnswer(_WorkspaceAnswer, frozen=True, kw_only=True):
-    """A page of a workspace's records, each with the verdict on it."""
-
-    page: CompanyRecordPage
-
-
-class CompanyRecordInspectAnswer(_WorkspaceAnswer, frozen=True, kw_only=True):
-    """A retained record of a workspace and the verdict on it."""
-
-    inspection: RecordInspection
-
-
-class CompanyTypedGraphAnswer(_WorkspaceAnswer, frozen=True, kw_only=True):
-    """The neighbourhood of some records of a workspace."""
-
-    graph: TypedGraph
-
-
-class CompanyEvidenceGraphAnswer(_WorkspaceAnswer, frozen=True, kw_only=True):
-    """What some records of a workspace were derived from."""
-
-    graph: EvidenceGraph
-
-
-class CompanyRelationInspectAnswer(_WorkspaceAnswer, frozen=True, kw_only=True):
-    """A retained relation of a workspace and the verdict on it."""
-
-    inspection: RelationInspection
-
-
-class CompanyRelationRevisionAnswer(_WorkspaceAnswer, frozen=True, kw_only=True):
-    """A relation of a workspace as it was at one revision, with the receipt of that revision."""
-
-    history: RelationHistory
-
-
-class CompanyRelationQueryAnswer(_WorkspaceAnswer, frozen=True, kw_only=True):
-    """A page of a workspace's relations, each with the verdict on it."""
-
-    page: RelationPage
 
 
 class _Head(TypedDict):

@@ -5,15 +5,15 @@ Always holds: an unknown credential and one of another company are one and the s
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final
 
 from relatum.core.access import Authority, Credential, CredentialSpec
+from relatum.core.answers.access import CredentialAnswer, CredentialsAnswer, IssuedAnswer
 from relatum.core.ids import company_partition
 from relatum.core.queries import CredentialsQuery
-from relatum.core.wire import Closed, Revision, Uuid, check_u64
+from relatum.core.wire import Closed, Revision, check_u64
 from relatum.errors import Refusal
 from relatum.http import errors
-from relatum.http.endpoints.identity import CredentialAnswer
 from relatum.http.routes import Route, reading, scanning
 from relatum.http.server_state import Call, Nothing
 from relatum.ledger.company import IssuedCredential
@@ -43,22 +43,6 @@ class AuthorityChange(CredentialChange, frozen=True, kw_only=True):
     """Body of `scope-authority`."""
 
     authority: Authority
-
-
-class IssuedAnswer(Closed, frozen=True, kw_only=True):
-    """A credential and its new secret, which is shown this once."""
-
-    contract_version: Literal[1]
-    credential: Credential
-    secret: str
-
-
-class CredentialsAnswer(Closed, frozen=True, kw_only=True):
-    """The company's credentials ascending by id; `next_after` where more follow."""
-
-    contract_version: Literal[1]
-    credentials: tuple[Credential, ...]
-    next_after: Uuid | None
 
 
 async def issue(call: Call[CredentialIssue]) -> IssuedAnswer | Refusal:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final
 
-from relatum.core.ids import Scope
-from relatum.core.kinds import Kind
+from relatum.core.answers.edges import (
+    DanglingAnswer,
+    DropEdgesAnswer,
+    EdgeView,
+    MovedEdge,
+    PromoteAnswer,
+    ProposalAnswer,
+    RepairAnswer,
+    ReplaceEdgesAnswer,
+)
 from relatum.core.mined import MinedEdge
-from relatum.core.promotions import PromoteCommand, PromotedKind, PromotionOutcome
+from relatum.core.promotions import PromoteCommand
 from relatum.core.stored_judgments import Promoted
 from relatum.core.view_queries import DanglingEdges, DropEdges, ReplaceEdges
-from relatum.core.wire import Closed, Uuid
 from relatum.errors import Refusal, invalid
 from relatum.http.endpoints.judgment_requests import judged_alone
 from relatum.http.routes import Route, in_thread, needing, scanning
@@ -18,72 +25,6 @@ from relatum.http.server_state import Call, partition_of, reader_of
 from relatum.ledger.derived import repair
 from relatum.ledger.view import RequestView
 from relatum.limits import BATCH_BODY_BYTES_MAX, CONTRACT_VERSION, DANGLING_DEFAULT
-
-
-class EdgeView(Closed, frozen=True, kw_only=True):
-    """A mined edge."""
-
-    source_id: Uuid
-    target_id: Uuid
-    kind: Kind
-    weight: float
-
-
-class ReplaceEdgesAnswer(Closed, frozen=True, kw_only=True):
-    """How many edges the run has so far; `finished` once they took the place of what was there."""
-
-    contract_version: Literal[1]
-    run_id: str
-    edges: int
-    finished: bool
-
-
-class DropEdgesAnswer(Closed, frozen=True, kw_only=True):
-    """How many mined edges there were."""
-
-    contract_version: Literal[1]
-    dropped: int
-
-
-class ProposalAnswer(Closed, frozen=True, kw_only=True):
-    """What became of one proposal."""
-
-    source_id: Uuid
-    target_id: Uuid
-    kind: PromotedKind
-    outcome: PromotionOutcome
-    relation_id: Uuid | None
-
-
-class PromoteAnswer(Closed, frozen=True, kw_only=True):
-    """What became of each proposal, in the order of the request; the same on every replay."""
-
-    contract_version: Literal[1]
-    outcomes: tuple[ProposalAnswer, ...]
-
-
-class DanglingAnswer(Closed, frozen=True, kw_only=True):
-    """Mined edges whose end is missing, deleted or superseded; `complete` where there are no others."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    edges: tuple[EdgeView, ...]
-    complete: bool
-
-
-class MovedEdge(Closed, frozen=True, kw_only=True):
-    """An edge that was led on to the superseder of an end."""
-
-    before: EdgeView
-    after: EdgeView
-
-
-class RepairAnswer(Closed, frozen=True, kw_only=True):
-    """What a repair did."""
-
-    contract_version: Literal[1]
-    moved: tuple[MovedEdge, ...]
-    dropped: tuple[EdgeView, ...]
 
 
 def replace(call: Call[ReplaceEdges]) -> ReplaceEdgesAnswer | Refusal:

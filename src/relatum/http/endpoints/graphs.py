@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from typing import Final, Literal, TypeVar
+from typing import Final, TypeVar
 
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 from starlette.types import ASGIApp
 
+from relatum.core.answers.graphs import EvidenceGraph, EvidenceGraphAnswer, TypedGraph, TypedGraphAnswer
 from relatum.core.company import CompanyTypedGraphRead
-from relatum.core.graphs import EvidenceGraph, EvidenceGraphRead, TypedGraph, TypedGraphRead
-from relatum.core.ids import Scope
-from relatum.core.wire import Closed
+from relatum.core.graphs import EvidenceGraphRead, TypedGraphRead
 from relatum.errors import Refusal
 from relatum.http.responses import encoded
 from relatum.http.routes import Handler, Reading, Route, needing, scanning
@@ -24,22 +23,6 @@ from relatum.limits import CONTRACT_VERSION
 
 WalkT = TypeVar("WalkT", TypedGraphRead, CompanyTypedGraphRead)
 AnyGraph = TypeVar("AnyGraph", TypedGraph, EvidenceGraph)
-
-
-class TypedGraphAnswer(Closed, frozen=True, kw_only=True):
-    """The neighbourhood of some records."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    graph: TypedGraph
-
-
-class EvidenceGraphAnswer(Closed, frozen=True, kw_only=True):
-    """What some records were derived from."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    graph: EvidenceGraph
 
 
 def typed(call: Call[TypedGraphRead], view: RequestView) -> TypedGraphAnswer | Refusal:

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final
 
-from relatum.core.access import Credential
-from relatum.core.wire import Closed
+from relatum.core.answers.access import CredentialAnswer
 from relatum.http.routes import Route
 from relatum.http.server_state import Call, Nothing
 from relatum.limits import CONTRACT_VERSION
-
-
-class CredentialAnswer(Closed, frozen=True, kw_only=True):
-    """A credential, without its secret."""
-
-    contract_version: Literal[1]
-    credential: Credential
 
 
 async def read(call: Call[Nothing]) -> CredentialAnswer:

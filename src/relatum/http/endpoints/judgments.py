@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final
 
-from msgspec import UNSET, UnsetType
-
-from relatum.core.candidates import CandidateView, Orphaned, Resumed
+from relatum.core.answers.judgments import (
+    CandidatesAnswer,
+    CompareAnswer,
+    JudgmentBatchAnswer,
+    JudgmentResult,
+    JudgmentsQueryAnswer,
+    JudgmentView,
+    SweepAnswer,
+    SweepOperation,
+    UndoAnswer,
+)
+from relatum.core.candidates import Orphaned, Resumed
 from relatum.core.events import JudgmentEvent
-from relatum.core.ids import Ref, Scope
 from relatum.core.judgment_queries import JudgmentsQuery
 from relatum.core.judgments import (
     CandidatesCommand,
@@ -17,12 +25,9 @@ from relatum.core.judgments import (
     SweepCommand,
     UndoCommand,
 )
-from relatum.core.kinds import Kind
 from relatum.core.receipts import RelationReceipt
 from relatum.core.stored_judgments import PairsSubmitted, SweepRun, VerdictGiven
-from relatum.core.verdicts import Verdict
-from relatum.core.wire import Closed, Uuid
-from relatum.errors import Code, Refusal, StorageInconsistency
+from relatum.errors import Refusal, StorageInconsistency
 from relatum.http.endpoints.judgment_requests import judged, judged_alone
 from relatum.http.routes import Route, needing, scanning
 from relatum.http.server_state import Call, reader_of
@@ -30,82 +35,6 @@ from relatum.ledger.reads import judgments
 from relatum.ledger.view import RequestView
 from relatum.limits import BATCH_BODY_BYTES_MAX, CONTRACT_VERSION
 from relatum.store.partition import PartitionReader
-
-
-class JudgmentView(Closed, frozen=True, kw_only=True):
-    """A verdict as it was given: what it says of which records, and the relation that it made."""
-
-    relation: Verdict
-    relation_kind: Kind
-    relation_id: Uuid
-    source: Ref
-    target: Ref
-    candidate_id: Uuid | None
-    confidence: float | None
-
-
-class JudgmentResult(Closed, frozen=True, kw_only=True):
-    """The outcome of one verdict of a batch: the verdict with its receipt, or why it was refused."""
-
-    ok: bool
-    judgment: JudgmentView | UnsetType = UNSET
-    receipt: RelationReceipt | UnsetType = UNSET
-    code: Code | UnsetType = UNSET
-    message: str | UnsetType = UNSET
-
-
-class JudgmentBatchAnswer(Closed, frozen=True, kw_only=True):
-    """The outcomes of a batch in the order of the request, the same on every replay."""
-
-    contract_version: Literal[1]
-    results: tuple[JudgmentResult, ...]
-    all_failed: bool
-
-
-class CompareAnswer(Closed, frozen=True, kw_only=True):
-    """A verdict on two records, and the receipt of the relation that says it."""
-
-    contract_version: Literal[1]
-    judgment: JudgmentView
-    receipt: RelationReceipt
-
-
-class CandidatesAnswer(Closed, frozen=True, kw_only=True):
-    """The candidate of each pair, new or known, in the order of the request, as it is now."""
-
-    contract_version: Literal[1]
-    candidates: tuple[CandidateView, ...]
-
-
-class JudgmentsQueryAnswer(Closed, frozen=True, kw_only=True):
-    """Candidates, oldest first, and how many there are in all that the query wants."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    candidates: tuple[CandidateView, ...]
-    total: int
-
-
-class SweepOperation(Closed, frozen=True, kw_only=True):
-    """One candidate that a run orphaned; its operation can be undone."""
-
-    operation_id: Uuid
-    candidate_id: Uuid
-
-
-class SweepAnswer(Closed, frozen=True, kw_only=True):
-    """A run of the sweep, and what it did; at most 50 operations, so that a full one is worth repeating."""
-
-    contract_version: Literal[1]
-    run_id: Uuid
-    operations: tuple[SweepOperation, ...]
-
-
-class UndoAnswer(Closed, frozen=True, kw_only=True):
-    """The candidates that are pending again."""
-
-    contract_version: Literal[1]
-    candidate_ids: tuple[Uuid, ...]
 
 
 async def batch(call: Call[JudgmentBatchCommand]) -> JudgmentBatchAnswer | Refusal:

@@ -2,38 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final
 
 from relatum import __version__
-from relatum.core.wire import Closed
+from relatum.core.answers.public import Health, NotReady, Ready
 from relatum.http.responses import ALWAYS, JSON, RETRY_AFTER, Response, encoded, text, with_headers
 from relatum.http.routes import PublicRoute
 from relatum.http.server_state import Services
 from relatum.limits import CONTRACT_VERSION
 from relatum.telemetry import METRICS_CONTENT_TYPE
-
-
-class Health(Closed, frozen=True, kw_only=True):
-    """The process serves."""
-
-    contract_version: Literal[1]
-    status: Literal["healthy"]
-    version: str
-
-
-class Ready(Closed, frozen=True, kw_only=True):
-    """Commands are accepted."""
-
-    contract_version: Literal[1]
-    status: Literal["ready"]
-
-
-class NotReady(Closed, frozen=True, kw_only=True):
-    """Commands are not accepted; `status` says why. `poisoned`: a storage failure has stopped all writes."""
-
-    contract_version: Literal[1]
-    status: Literal["starting", "poisoned", "draining"]
-
 
 _HEALTH: Final = encoded(Health(contract_version=CONTRACT_VERSION, status="healthy", version=__version__))
 _READY: Final = encoded(Ready(contract_version=CONTRACT_VERSION, status="ready"))

@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Final
 
-from relatum.core.cursors import CheckpointReceipt
-from relatum.core.ids import Scope
-from relatum.core.links import LinkReceipt
+from relatum.core.answers.receipts import ReceiptReadAnswer
 from relatum.core.queries import ReceiptRead
-from relatum.core.receipts import JudgmentReceipt, RecordReceipt, RelationReceipt
-from relatum.core.wire import Closed
 from relatum.errors import Refusal
 from relatum.http.routes import Route, needing, reading
-from relatum.http.schemas import one_of
 from relatum.http.server_state import Call, reader_of
 from relatum.ledger.reads import receipts
 from relatum.ledger.view import RequestView
 from relatum.limits import CONTRACT_VERSION
-
-
-class ReceiptReadAnswer(Closed, frozen=True, kw_only=True):
-    """The receipt of an accepted command of the caller's own subject."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    receipt: Annotated[Any, one_of(RecordReceipt, RelationReceipt, CheckpointReceipt, JudgmentReceipt, LinkReceipt)]
 
 
 def read(call: Call[ReceiptRead], view: RequestView) -> ReceiptReadAnswer | Refusal:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal, TypedDict
+from typing import Final, TypedDict
 
-from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
+from relatum.core.answers.commands import (
+    ItemError,
+    RecordBatchResult,
+    RecordBatchResults,
+    RecordCommandAnswer,
+    SurfacedCandidate,
+)
 from relatum.core.commands import RecordBatch, RecordBatchItem, RecordCommand, SaveRecord
 from relatum.core.receipts import RecordReceipt
-from relatum.core.wire import Closed
 from relatum.errors import Refusal
-from relatum.http.endpoints.command_requests import EITHER, RECORD_NEEDS, ItemError, submit, submit_batch
+from relatum.http.endpoints.command_requests import RECORD_NEEDS, submit, submit_batch
 from relatum.http.routes import Route, needing_by_operation
 from relatum.http.server_state import Call, Scoped, reader_of
 from relatum.ledger.reads import judgments
-from relatum.ledger.reads.judgments import SurfacedCandidate
 from relatum.limits import BATCH_BODY_BYTES_MAX, CONTRACT_VERSION
 
 
@@ -25,36 +29,6 @@ class _Surfaced(TypedDict):
     candidates: tuple[SurfacedCandidate, ...]
     judgment_required: bool
     candidates_detected: int
-
-
-class RecordCommandAnswer(Closed, frozen=True, kw_only=True):
-    """The receipt of an accepted record command, the same bytes on every replay.
-
-    A save answers what it has surfaced besides.
-    """
-
-    contract_version: Literal[1]
-    receipt: RecordReceipt
-    candidates: tuple[SurfacedCandidate, ...] | UnsetType = UNSET
-    judgment_required: bool | UnsetType = UNSET
-    candidates_detected: int | UnsetType = UNSET
-
-
-class RecordBatchResult(Closed, frozen=True, kw_only=True):
-    """The outcome of one command of a batch: a receipt or an error."""
-
-    receipt: RecordReceipt | UnsetType = UNSET
-    candidates: tuple[SurfacedCandidate, ...] | UnsetType = UNSET
-    judgment_required: bool | UnsetType = UNSET
-    candidates_detected: int | UnsetType = UNSET
-    error: ItemError | UnsetType = UNSET
-
-
-class RecordBatchResults(Closed, frozen=True, kw_only=True):
-    """The outcomes of a batch of record commands, in the order of the request."""
-
-    contract_version: Literal[1]
-    results: tuple[Annotated[RecordBatchResult, EITHER], ...]
 
 
 async def command(call: Call[RecordCommand]) -> RecordCommandAnswer | Refusal:

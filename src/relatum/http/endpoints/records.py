@@ -2,60 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final
 
-from relatum.core.ids import Scope
+from relatum.core.answers.records import (
+    RecordBatchReadAnswer,
+    RecordInspectAnswer,
+    RecordQueryAnswer,
+    RecordReadAnswer,
+    RecordRevisionAnswer,
+)
 from relatum.core.queries import RecordBatchRead, RecordQuery, RecordRead, RecordRevisionRead
-from relatum.core.records import Record
-from relatum.core.wire import Closed
 from relatum.errors import Refusal
 from relatum.http.routes import Route, needing, reading, scanning
 from relatum.http.server_state import Call, reader_of
 from relatum.ledger.reads import record_query, records
-from relatum.ledger.reads.record_query import RecordPage
-from relatum.ledger.reads.records import RecordBatchAnswer, RecordHistory, RecordInspection
 from relatum.ledger.view import RequestView
 from relatum.limits import CONTRACT_VERSION
-
-
-class RecordReadAnswer(Closed, frozen=True, kw_only=True):
-    """An eligible record."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    record: Record
-
-
-class RecordBatchReadAnswer(Closed, frozen=True, kw_only=True):
-    """Records in the order of the ids asked for; null for an absent or ineligible one."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    batch: RecordBatchAnswer
-
-
-class RecordQueryAnswer(Closed, frozen=True, kw_only=True):
-    """A page of eligible records."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    page: RecordPage
-
-
-class RecordInspectAnswer(Closed, frozen=True, kw_only=True):
-    """A retained record and the verdict on it."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    inspection: RecordInspection
-
-
-class RecordRevisionAnswer(Closed, frozen=True, kw_only=True):
-    """A record as it was at one revision, with the receipt of that revision."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    history: RecordHistory
 
 
 def read(call: Call[RecordRead], view: RequestView) -> RecordReadAnswer | Refusal:

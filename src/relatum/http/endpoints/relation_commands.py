@@ -2,39 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import Final
 
-from msgspec import UNSET, UnsetType
-
+from relatum.core.answers.commands import (
+    ItemError,
+    RelationBatchResult,
+    RelationBatchResults,
+    RelationCommandAnswer,
+)
 from relatum.core.commands import RelationBatch, RelationCommand
 from relatum.core.receipts import RelationReceipt
-from relatum.core.wire import Closed
 from relatum.errors import Refusal
-from relatum.http.endpoints.command_requests import EITHER, RELATION_NEEDS, ItemError, submit, submit_batch
+from relatum.http.endpoints.command_requests import RELATION_NEEDS, submit, submit_batch
 from relatum.http.routes import Route, needing_by_operation
 from relatum.http.server_state import Call
 from relatum.limits import BATCH_BODY_BYTES_MAX, CONTRACT_VERSION
-
-
-class RelationCommandAnswer(Closed, frozen=True, kw_only=True):
-    """The receipt of an accepted relation command, the same bytes on every replay."""
-
-    contract_version: Literal[1]
-    receipt: RelationReceipt
-
-
-class RelationBatchResult(Closed, frozen=True, kw_only=True):
-    """The outcome of one command of a batch: a receipt or an error."""
-
-    receipt: RelationReceipt | UnsetType = UNSET
-    error: ItemError | UnsetType = UNSET
-
-
-class RelationBatchResults(Closed, frozen=True, kw_only=True):
-    """The outcomes of a batch of relation commands, in the order of the request."""
-
-    contract_version: Literal[1]
-    results: tuple[Annotated[RelationBatchResult, EITHER], ...]
 
 
 async def command(call: Call[RelationCommand]) -> RelationCommandAnswer | Refusal:

@@ -2,52 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final
 
-from relatum.core.ids import Scope
+from relatum.core.answers.relations import (
+    RelationInspectAnswer,
+    RelationQueryAnswer,
+    RelationReadAnswer,
+    RelationRevisionAnswer,
+)
 from relatum.core.queries import RelationQuery, RelationRead, RelationRevisionRead
-from relatum.core.relations import Relation
-from relatum.core.wire import Closed
 from relatum.errors import Refusal
 from relatum.http.routes import Route, needing, reading, scanning
 from relatum.http.server_state import Call, reader_of
 from relatum.ledger.reads import relation_query, relations
-from relatum.ledger.reads.relation_query import RelationPage
-from relatum.ledger.reads.relations import RelationHistory, RelationInspection
 from relatum.ledger.view import RequestView
 from relatum.limits import CONTRACT_VERSION
-
-
-class RelationReadAnswer(Closed, frozen=True, kw_only=True):
-    """An eligible relation."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    relation: Relation
-
-
-class RelationInspectAnswer(Closed, frozen=True, kw_only=True):
-    """A retained relation and the verdict on it."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    inspection: RelationInspection
-
-
-class RelationRevisionAnswer(Closed, frozen=True, kw_only=True):
-    """A relation as it was at one revision, with the receipt of that revision."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    history: RelationHistory
-
-
-class RelationQueryAnswer(Closed, frozen=True, kw_only=True):
-    """A page of retained relations, each with the verdict on it."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    page: RelationPage
 
 
 def read(call: Call[RelationRead], view: RequestView) -> RelationReadAnswer | Refusal:

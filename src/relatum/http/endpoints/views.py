@@ -2,82 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final
 
 from msgspec.structs import asdict
 
-from relatum.core.ids import Scope
+from relatum.core.answers.commands import LinkCommandAnswer
+from relatum.core.answers.context import ContextAnswer
+from relatum.core.answers.survey import HealthAnswer, OverviewAnswer
+from relatum.core.answers.views import StatusAnswer, ValidateAnswer
 from relatum.core.links import LinkCommand, LinkReceipt
 from relatum.core.view_queries import ContextQuery, HealthQuery, OverviewQuery, StatusQuery, ValidateQuery
-from relatum.core.wire import Closed, Uuid
 from relatum.errors import Refusal, invalid
 from relatum.http.endpoints.command_requests import submit
 from relatum.http.routes import Route, needing, scanning
 from relatum.http.server_state import Call, reader_of
 from relatum.ledger.reads import context, health, validate
 from relatum.ledger.reads import overview as overviews
-from relatum.ledger.reads.context import Context
-from relatum.ledger.reads.health import Health
-from relatum.ledger.reads.overview import Overview
-from relatum.ledger.reads.pagination import StopReason
-from relatum.ledger.reads.status import RecordStatus, StatusCoverage
-from relatum.ledger.reads.validate import ValidateCoverage
 from relatum.ledger.view import RequestView
 from relatum.limits import CONTEXT_CHARACTERS_DEFAULT, CONTRACT_VERSION, OVERVIEW_MAX
-
-
-class LinkCommandAnswer(Closed, frozen=True, kw_only=True):
-    """The receipt of an accepted link command, the same bytes on every replay."""
-
-    contract_version: Literal[1]
-    receipt: LinkReceipt
-
-
-class StatusAnswer(Closed, frozen=True, kw_only=True):
-    """The statuses of records, in the order of the ids or of the filter's page."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    statuses: tuple[RecordStatus, ...]
-    coverage: StatusCoverage
-    scanned_records: int
-    stop_reason: StopReason
-    next_cursor: str | None
-
-
-class ValidateAnswer(Closed, frozen=True, kw_only=True):
-    """Which records are stale or in conflict; nothing is changed."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    checked: int
-    stale_ids: tuple[Uuid, ...]
-    stale_count: int
-    conflict_ids: tuple[Uuid, ...]
-    conflict_count: int
-    coverage: ValidateCoverage
-
-
-class HealthAnswer(Health, frozen=True, kw_only=True):
-    """How well the records hang together."""
-
-    contract_version: Literal[1]
-    scope: Scope
-
-
-class OverviewAnswer(Closed, frozen=True, kw_only=True):
-    """The most linked records and what joins them."""
-
-    contract_version: Literal[1]
-    scope: Scope
-    graph: Overview
-
-
-class ContextAnswer(Context, frozen=True, kw_only=True):
-    """A block for a prompt, what it is made of, and what awaits whoever starts to work."""
-
-    contract_version: Literal[1]
-    scope: Scope
 
 
 async def link(call: Call[LinkCommand]) -> LinkCommandAnswer | Refusal:

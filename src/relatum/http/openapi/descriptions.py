@@ -116,8 +116,13 @@ _CHAPTER: Final = re.compile(r" \([a-z]+\.md[^)]*\)")
 
 
 def refine(components: dict[str, Schema]) -> None:
-    """Complete the schemas in place: every string and integer gets what its name means, unless its type said it."""
+    """Complete the schemas in place: every string and integer gets what its name means, unless its type said it.
+
+    Answers are closed like everything else here, whatever a client that decodes them passes over.
+    """
     for schema in components.values():
+        if "properties" in schema:
+            schema["additionalProperties"] = False
         if "description" in schema:
             schema["description"] = _CHAPTER.sub("", schema["description"])
         for name, member in schema.get("properties", {}).items():

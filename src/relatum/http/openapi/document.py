@@ -11,14 +11,14 @@ import msgspec
 from msgspec import Struct
 
 from relatum import __version__
-from relatum.core.graphs import DerivedEdge
+from relatum.core.answers.errors import ErrorAnswer
+from relatum.core.answers.graphs import DerivedEdge
+from relatum.core.answers.schemas import REF
 from relatum.core.receipts import JudgmentReceipt
-from relatum.http.errors import ErrorAnswer
 from relatum.http.openapi import descriptions
 from relatum.http.openapi.descriptions import Schema
 from relatum.http.openapi.operations import Operations
 from relatum.http.routes import AnyRoute, PublicRoute
-from relatum.http.schemas import REF
 
 OPENAPI_VERSION: Final = "3.1.0"
 

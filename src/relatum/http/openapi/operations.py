@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any, Final
 
+from relatum.core.answers.errors import ErrorAnswer
 from relatum.errors import STATUS, Code
-from relatum.http.errors import ErrorAnswer
 from relatum.http.openapi import examples
 from relatum.http.openapi.descriptions import Schema
 from relatum.http.routes import PATH_ID, Needs, PublicRoute, Route

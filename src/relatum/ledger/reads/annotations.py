@@ -8,26 +8,22 @@ per direction, its candidates in one more, the newest first.
 from __future__ import annotations
 
 from itertools import islice
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
 from relatum import limits
+from relatum.core.answers.annotated import Annotation, AnnotationKind
+from relatum.core.answers.standings import StandingView
 from relatum.core.eligibility import Evaluator
 from relatum.core.ids import uuid7_millis
-from relatum.core.records import Record
-from relatum.core.standings import StandingView
 from relatum.core.verdicts import VERDICTS, StoredVerdict, Verdict
-from relatum.core.wire import Closed, Uuid
 from relatum.errors import StorageInconsistency
 from relatum.ledger.reads.records import payload_of
 from relatum.ledger.reads.standings import check_supersessions
 from relatum.store.keys import Table
 from relatum.store.partition import PartitionReader
 
-AnnotationKind = Literal[
-    "conflicts_with", "supersedes", "superseded_by", "pending_conflict", "scoped", "compatible", "related"
-]
 ORDER: dict[AnnotationKind, int] = {
     "conflicts_with": 0,
     "supersedes": 1,
@@ -38,28 +34,6 @@ ORDER: dict[AnnotationKind, int] = {
     "related": 6,
 }
 _HIDDEN: frozenset[Verdict] = frozenset({"not_conflict"})
-
-
-class Annotation(Closed, frozen=True, kw_only=True):
-    """What one judgment says, from the reader's point of view. Absent members are not known or were erased."""
-
-    kind: AnnotationKind
-    direction: Literal["outgoing", "incoming"]
-    target_id: Uuid
-    preview: str
-    candidate_id: Uuid | UnsetType = UNSET
-    reason: str | UnsetType = UNSET
-    confidence: float | UnsetType = UNSET
-    status: Literal["judged", "pending"]
-
-
-class AnnotatedRecord(Closed, frozen=True, kw_only=True):
-    """A record with its standing and what judgments say of it; `relations_total` counts those past the limit too."""
-
-    record: Record
-    standing: StandingView
-    relations: tuple[Annotation, ...]
-    relations_total: int
 
 
 class _Mention(NamedTuple):

@@ -6,9 +6,9 @@ where one is broken there is no page at all.
 
 from __future__ import annotations
 
-from relatum.core.cursors import Cursor
-from relatum.core.feeds import Change, Delivery, Page, Window
-from relatum.core.streams import Stream
+from relatum.core.answers.feeds import Change, Delivery, Page
+from relatum.core.feeds import Window
+from relatum.core.streams import Cursor, Stream
 from relatum.errors import Refusal, invalid, refusal
 from relatum.store.journal import Journal
 from relatum.store.partition import PartitionReader

@@ -11,28 +11,12 @@ from itertools import islice
 from typing import NamedTuple
 
 from relatum import limits
-from relatum.core.ids import Partition, Scope
+from relatum.core.answers.company import Workspace, WorkspacePage
+from relatum.core.ids import Partition
 from relatum.core.text import is_digest
-from relatum.core.wire import Closed, DigestHex
 from relatum.errors import Refusal, StorageInconsistency, invalid, missing
 from relatum.store.partition import PartitionReader
 from relatum.store.view import LedgerView
-
-
-class Workspace(Closed, frozen=True, kw_only=True):
-    """A partition of the company. `private_subject_id` is whose it is, where its scope is private."""
-
-    workspace_id: DigestHex
-    company_id: str
-    scope: Scope
-    private_subject_id: str | None
-
-
-class WorkspacePage(Closed, frozen=True, kw_only=True):
-    """Workspaces ascending by id. `next_after_workspace_id` is the last of them where more follow."""
-
-    workspaces: tuple[Workspace, ...]
-    next_after_workspace_id: DigestHex | None
 
 
 class Entered(NamedTuple):

@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 from relatum import limits
 from relatum.core import digests
+from relatum.core.answers.company import Consumer, ConsumerPage
 from relatum.core.company import ConsumersQuery
 from relatum.core.cursors import Checkpoint
-from relatum.core.ids import Partition, Scope
+from relatum.core.ids import Partition
 from relatum.core.streams import Stream
-from relatum.core.wire import U64, Closed, DigestHex, Millis
 from relatum.errors import Refusal, Refused, StorageInconsistency, invalid
 from relatum.ledger.reads.company import Entered, entered
 from relatum.store import checkpoints, latest, rows
@@ -33,28 +33,6 @@ WORKSPACES_VISITED_MAX = 256
 _VERSION = b"\0\1"
 _SPELLING = re.compile(r"[A-Za-z0-9_-]{88}")
 _LAST_KEY = b"\xff" * 16
-
-
-class Consumer(Closed, frozen=True, kw_only=True):
-    """What a consumer has saved. `pending_positions` is null where that no longer lies on the journal."""
-
-    workspace_id: DigestHex
-    scope: Scope
-    private_subject_id: str | None
-    subject_id: str
-    consumer_id: str
-    stream: Stream
-    revision: U64
-    sequence: U64
-    pending_positions: U64 | None
-    updated_at_millis: Millis
-
-
-class ConsumerPage(Closed, frozen=True, kw_only=True):
-    """Consumers by workspace. `next_cursor` is null where no more follow."""
-
-    consumers: tuple[Consumer, ...]
-    next_cursor: str | None
 
 
 class _Place(NamedTuple):

@@ -12,36 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from relatum.core.answers.context import Context, ContextEntry
 from relatum.core.context_records import Surroundings
 from relatum.core.ids import uuid_bytes
-from relatum.core.standings import StandingView
-from relatum.core.wire import Closed, Uuid
 from relatum.ledger.reads.context_block import Block
-from relatum.ledger.reads.context_ranking import ContextCoverage, Ranking, Tier
+from relatum.ledger.reads.context_ranking import Ranking
 from relatum.ledger.reads.standings import Standings
 from relatum.limits import CONTEXT_CHARACTERS_DEFAULT
 from relatum.store.partition import PartitionReader
-
-
-class ContextEntry(Closed, frozen=True, kw_only=True):
-    """A record of the block."""
-
-    record_id: Uuid
-    revision: int
-    tier: Tier
-    score: float
-    standing: StandingView
-
-
-class Context(Closed, frozen=True, kw_only=True):
-    """The block, what it is made of, and what awaits whoever starts to work."""
-
-    block: str
-    entries: tuple[ContextEntry, ...]
-    left_out: int
-    pending_candidates: int
-    needs_review: int
-    coverage: ContextCoverage
 
 
 def context(

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Final, NamedTuple, get_args
 
 from relatum.core.ancestry import DependencyBudgetExhausted, own_failure
+from relatum.core.answers.context import ContextCoverage, ContextStop, Tier
 from relatum.core.context_records import Surroundings
 from relatum.core.eligibility import Evaluator
 from relatum.core.ids import uuid_bytes, uuid_text
@@ -21,15 +22,12 @@ from relatum.core.ranking import Traits, score, superseders_first, whole_days
 from relatum.core.records import Payload, RecordMeta
 from relatum.core.staleness import MONTHS_TO_LIVE, staleness
 from relatum.core.standings import Standing
-from relatum.core.wire import Closed
 from relatum.ledger.reads.context_edges import Ties
 from relatum.ledger.reads.judgment_scans import standings, waiting
 from relatum.ledger.reads.records import payload_of
 from relatum.limits import DAY_MILLIS
 from relatum.store.partition import PartitionReader
 
-Tier = Literal["pinned", "matched", "rest"]
-ContextStop = Literal["record_limit", "match_limit", "scan_limit", "dependency_limit", "entry_limit"]
 STOPS: Final[tuple[ContextStop, ...]] = get_args(ContextStop)
 
 STANDINGS_MAX: Final = 10_000
@@ -39,21 +37,6 @@ BELOW: Final = 1e-6
 """How much worse than its superseder a superseded record is at least."""
 
 _UNTOUCHED: Final = Standing()
-
-
-class ContextCoverage(Closed, frozen=True, kw_only=True):
-    """How much was looked at: records in outline, the newest first; links; index entries of the best 64 matches.
-
-    `record_limit`: there are more records than 10,000; `match_limit`: more matches, whose relations were not looked at;
-    `scan_limit`: more entries, links, standings or candidates; `dependency_limit`: not every ancestry could be judged;
-    `entry_limit`: the block has 500 entries, or 1,000 records were read for it.
-    """
-
-    scanned_records: int
-    adjacency_entries_examined: int
-    links_examined: int
-    complete: bool
-    stop_reasons: tuple[ContextStop, ...]
 
 
 class Ranked(NamedTuple):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from relatum.core.cursors import Checkpoint, Cursor
-from relatum.core.feeds import Diagnostics, Relative
-from relatum.core.streams import Stream
+from relatum.core.answers.feeds import Diagnostics, Relative
+from relatum.core.cursors import Checkpoint
+from relatum.core.streams import Cursor, Stream
 from relatum.core.text import is_consumer_id
 from relatum.errors import Refusal, invalid
 from relatum.ledger.reads.checkpoints import BAD_CONSUMER

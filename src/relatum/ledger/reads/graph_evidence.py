@@ -8,14 +8,8 @@ from __future__ import annotations
 
 from msgspec.structs import asdict
 
-from relatum.core.graphs import (
-    EvidenceBounds,
-    EvidenceCoverage,
-    EvidenceEdge,
-    EvidenceGraph,
-    EvidenceGraphQuery,
-    StopReason,
-)
+from relatum.core.answers.graphs import EvidenceBounds, EvidenceCoverage, EvidenceEdge, EvidenceGraph, StopReason
+from relatum.core.graphs import EvidenceGraphQuery
 from relatum.core.ids import Ref
 from relatum.errors import Refusal, Refused, invalid
 from relatum.ledger.reads.graph_nodes import Node, Nodes, in_order

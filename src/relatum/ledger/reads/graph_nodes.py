@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from relatum import limits
-from relatum.core.ancestry import DependencyWork
+from relatum.core.answers.eligibility import DependencyWork
+from relatum.core.answers.graphs import GraphNode, GraphRoot, RootStatus, StopReason
 from relatum.core.eligibility import Evaluator
-from relatum.core.graphs import STOP_REASONS, GraphNode, GraphRoot, RootStatus, StopReason
+from relatum.core.graphs import STOP_REASONS
 from relatum.core.ids import Ref
 from relatum.core.state import RecordVersion
 from relatum.errors import Refused, invalid

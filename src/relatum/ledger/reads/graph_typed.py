@@ -19,7 +19,8 @@ from contextlib import nullcontext
 from msgspec.structs import asdict
 
 from relatum import limits
-from relatum.core.graphs import DerivedEdge, StopReason, TypedBounds, TypedCoverage, TypedGraph, TypedGraphQuery
+from relatum.core.answers.graphs import DerivedEdge, StopReason, TypedBounds, TypedCoverage, TypedGraph
+from relatum.core.graphs import TypedGraphQuery
 from relatum.core.ids import Ref
 from relatum.core.mined import MinedEdge, MinedEdges
 from relatum.core.relations import StoredRelation, relation_view

@@ -2,30 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
+from relatum.core.answers.survey import Health, HealthState
 from relatum.core.kind_names import KINDS
 from relatum.core.relations import StoredRelation
-from relatum.core.wire import Closed
-from relatum.ledger.reads.partition_statistics import Survey, SurveyCoverage
+from relatum.ledger.reads.partition_statistics import Survey
 from relatum.store.partition import PartitionReader
-
-HealthState = Literal["empty", "disconnected", "partial", "connected"]
-
-
-class Health(Closed, frozen=True, kw_only=True):
-    """The state of a partition. `conflicts` counts pairs, whichever end says so and by whichever means."""
-
-    state: HealthState
-    records: int
-    linked: int
-    isolated: int
-    conflicts: int
-    red: bool
-    unreviewed_machine_relations: int
-    pending_candidates: int
-    oldest_pending_age_millis: int | None
-    coverage: SurveyCoverage
 
 
 def health(partition: PartitionReader, now_millis: int) -> Health:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from relatum import limits
-from relatum.core.candidates import Candidate, CandidateView, Channel, Opened, candidate_view
+from relatum.core.answers.annotated import AnnotatedRecord
+from relatum.core.answers.commands import SurfacedCandidate
+from relatum.core.answers.judgments import CandidateView
+from relatum.core.candidates import Candidate, Opened, candidate_view
 from relatum.core.eligibility import Evaluator
 from relatum.core.events import RecordEvent, RecordSaved
 from relatum.core.judgment_queries import JudgmentsQuery
-from relatum.core.wire import Closed, Uuid
+from relatum.core.wire import Closed
 from relatum.errors import Refusal, Refused, StorageInconsistency, invalid
-from relatum.ledger.reads.annotations import AnnotatedRecord, Annotator
+from relatum.ledger.reads.annotations import Annotator
 from relatum.ledger.reads.records import payload_of, record_view
 from relatum.ledger.reads.standings import Standings
 from relatum.store.partition import PartitionReader
@@ -22,18 +25,6 @@ class CandidatesPage(Closed, frozen=True, kw_only=True):
 
     candidates: tuple[CandidateView, ...]
     total: int
-
-
-class SurfacedCandidate(Closed, frozen=True, kw_only=True):
-    """A pending candidate of a save. Title, snippet and topic are those of now, null once erased."""
-
-    candidate_id: Uuid
-    target_id: Uuid
-    title: str | None
-    snippet: str | None
-    similarity: float
-    channel: Channel
-    topic_key: str | None
 
 
 class Surfaced(Closed, frozen=True, kw_only=True):

@@ -7,41 +7,17 @@ from typing import NamedTuple
 
 from relatum import limits
 from relatum.core.ancestry import own_failure
+from relatum.core.answers.annotated import Coverage, NeedsReview, RecordToReview
 from relatum.core.eligibility import Evaluator
-from relatum.core.records import Record
 from relatum.core.staleness import Staleness, staleness
-from relatum.core.standings import StandingView
 from relatum.core.state import RecordVersion
-from relatum.core.wire import Closed, Millis
+from relatum.core.wire import Closed
 from relatum.errors import Refused
 from relatum.ledger.reads.records import payload_of, record_view
 from relatum.ledger.reads.standings import Standings
 from relatum.store.partition import PartitionReader
 
 SCANNED_MAX = 10_000
-
-
-class NeedsReview(Closed, frozen=True, kw_only=True):
-    """Why a record should be looked at again. `refuted_at_millis` is set where a refutation is the reason."""
-
-    baseline_at_millis: Millis
-    refuted_at_millis: Millis | None
-    escalated: bool
-
-
-class RecordToReview(Closed, frozen=True, kw_only=True):
-    """A record that should be looked at again."""
-
-    record: Record
-    standing: StandingView
-    needs_review: NeedsReview
-
-
-class Coverage(Closed, frozen=True, kw_only=True):
-    """How far a bounded scan has come: newest first, `complete` where it saw every record."""
-
-    scanned_records: int
-    complete: bool
 
 
 class ReviewQueue(Closed, frozen=True, kw_only=True):

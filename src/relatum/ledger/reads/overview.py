@@ -4,58 +4,18 @@ from __future__ import annotations
 
 from heapq import nlargest
 from itertools import islice
-from typing import Final, Literal
+from typing import Final
 
 from relatum import limits
-from relatum.core.standings import StandingView
+from relatum.core.answers.standings import StandingView
+from relatum.core.answers.survey import Overview, OverviewCoverage, OverviewEdge, OverviewNode, OverviewStop
 from relatum.core.state import RecordVersion
-from relatum.core.wire import Closed, Uuid
 from relatum.ledger.reads.partition_statistics import Survey
 from relatum.ledger.reads.records import payload_of
 from relatum.ledger.reads.standings import Standings
 from relatum.store.partition import PartitionReader
 
 EDGES_MAX: Final = 1_024
-
-OverviewStop = Literal["record_limit", "scan_limit", "dependency_limit", "node_limit", "edge_limit"]
-
-
-class OverviewCoverage(Closed, frozen=True, kw_only=True):
-    """How much was looked at, as for health. `node_limit`: there are more records; `edge_limit`: over 1,024 edges."""
-
-    scanned_records: int
-    scanned_relations: int
-    scanned_links: int
-    complete: bool
-    stop_reasons: tuple[OverviewStop, ...]
-
-
-class OverviewNode(Closed, frozen=True, kw_only=True):
-    """One of the most linked records. `degree`: with how many others it is joined."""
-
-    record_id: Uuid
-    revision: int
-    title: str | None
-    preview: str
-    degree: int
-    standing: StandingView
-
-
-class OverviewEdge(Closed, frozen=True, kw_only=True):
-    """What joins two of them: a relation, or a curated link. Several that say the same are one edge."""
-
-    source_id: Uuid
-    target_id: Uuid
-    kind: str
-    layer: Literal["authored", "link"]
-
-
-class Overview(Closed, frozen=True, kw_only=True):
-    """The most linked records and what joins them."""
-
-    nodes: tuple[OverviewNode, ...]
-    edges: tuple[OverviewEdge, ...]
-    coverage: OverviewCoverage
 
 
 def overview(partition: PartitionReader, now_millis: int, nodes_max: int) -> Overview:

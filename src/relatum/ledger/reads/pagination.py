@@ -15,10 +15,11 @@ end. No row exhausts a fresh dependency budget by itself: the assertions below s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Generic, Literal, NamedTuple, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from relatum import limits
 from relatum.core.ancestry import DependencyBudgetExhausted
+from relatum.core.answers.pages import StopReason
 
 
 class Stored(Protocol):
@@ -30,7 +31,6 @@ class Stored(Protocol):
         ...
 
 
-StopReason = Literal["exhausted", "record_limit", "scan_limit", "byte_limit", "dependency_limit"]
 Version = TypeVar("Version", bound=Stored)
 Entry = TypeVar("Entry")
 Select = Callable[[Version], Callable[[], Entry] | None]

@@ -14,12 +14,12 @@ from itertools import islice
 from typing import Final, Literal, NamedTuple, get_args
 
 from relatum.core.ancestry import DependencyBudgetExhausted
+from relatum.core.answers.survey import SurveyCoverage, SurveyStop
 from relatum.core.eligibility import Evaluator
 from relatum.core.kinds import REGISTRY
 from relatum.core.relations import StoredRelation
 from relatum.core.standings import Standing
 from relatum.core.state import RecordVersion
-from relatum.core.wire import Closed
 from relatum.ledger.reads.judgment_scans import standings, waiting
 from relatum.store.partition import PartitionReader
 
@@ -29,22 +29,8 @@ LINKS_MAX: Final = 20_000
 STANDINGS_MAX: Final = 10_000
 PENDING_MAX: Final = 10_000
 
-SurveyStop = Literal["record_limit", "scan_limit", "dependency_limit"]
 STOPS: Final[tuple[SurveyStop, ...]] = get_args(SurveyStop)
 _UNTOUCHED: Final = Standing()
-
-
-class SurveyCoverage(Closed, frozen=True, kw_only=True):
-    """How much was looked at. `record_limit`: there are more records than 10,000; `scan_limit`: more of something else.
-
-    `dependency_limit`: not every ancestry could be judged, and what was not judged was left out.
-    """
-
-    scanned_records: int
-    scanned_relations: int
-    scanned_links: int
-    complete: bool
-    stop_reasons: tuple[SurveyStop, ...]
 
 
 class Tie(NamedTuple):

@@ -9,49 +9,20 @@ from collections.abc import Callable
 from functools import partial
 from typing import Generic, NamedTuple
 
-from relatum.core.ancestry import DependencyWork, own_failure
-from relatum.core.eligibility import Evaluator, RecordEligibility
+from relatum.core.ancestry import own_failure
+from relatum.core.answers.company import CompanyRecordEntry, CompanyRecordPage
+from relatum.core.answers.pages import StopReason
+from relatum.core.answers.records import Record, RecordPage
+from relatum.core.eligibility import Evaluator
 from relatum.core.queries import CompanyRecordFilter, RecordFilter
-from relatum.core.records import Payload, Record
+from relatum.core.records import Payload
 from relatum.core.state import RecordVersion
-from relatum.core.wire import Closed, Millis
 from relatum.errors import Refusal, Refused, invalid
 from relatum.ledger.reads.cursor import Cursors
 from relatum.ledger.reads.filters import RecordMatch
-from relatum.ledger.reads.pagination import Entry, Gathered, Select, StopReason, gather
+from relatum.ledger.reads.pagination import Entry, Gathered, Select, gather
 from relatum.ledger.reads.records import assembled, payload_of
 from relatum.store.partition import PartitionReader
-
-
-class RecordPage(Closed, frozen=True, kw_only=True):
-    """Eligible records. `record_bytes` counts the stored bytes of those returned."""
-
-    records: tuple[Record, ...]
-    evaluated_at_millis: Millis
-    scanned_records: int
-    record_bytes: int
-    dependency_work: DependencyWork
-    stop_reason: StopReason
-    next_cursor: str | None
-
-
-class CompanyRecordEntry(Closed, frozen=True, kw_only=True):
-    """A retained record in whatever state, and the verdict on it."""
-
-    record: Record
-    eligibility: RecordEligibility
-
-
-class CompanyRecordPage(Closed, frozen=True, kw_only=True):
-    """Retained records, each with the verdict on it."""
-
-    entries: tuple[CompanyRecordEntry, ...]
-    evaluated_at_millis: Millis
-    scanned_records: int
-    record_bytes: int
-    dependency_work: DependencyWork
-    stop_reason: StopReason
-    next_cursor: str | None
 
 
 def query(partition: PartitionReader, now_millis: int, store_key: bytes, wanted: RecordFilter) -> RecordPage | Refusal:

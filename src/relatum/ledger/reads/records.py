@@ -9,48 +9,14 @@ What always holds: of a deleted record no payload and no review is answered, whi
 from __future__ import annotations
 
 from relatum import limits
-from relatum.core.ancestry import DependencyWork
-from relatum.core.eligibility import Evaluator, RecordEligibility
-from relatum.core.receipts import RecordReceipt
-from relatum.core.records import Payload, Record, RecordMeta, Review, join
-from relatum.core.standings import StandingView
+from relatum.core.answers.records import Record, RecordBatchAnswer, RecordBatchEntry, RecordHistory, RecordInspection
+from relatum.core.eligibility import Evaluator
+from relatum.core.records import Payload, RecordMeta, Review, join
 from relatum.core.state import RecordVersion
-from relatum.core.wire import Closed, Millis, Uuid
 from relatum.errors import Refusal, Refused, StorageInconsistency, invalid, missing
 from relatum.ledger.reads.standings import checked_standing
 from relatum.store import integrity
 from relatum.store.partition import PartitionReader
-
-
-class RecordBatchEntry(Closed, frozen=True, kw_only=True):
-    """One id of a batch, and its record unless that is absent or ineligible."""
-
-    record_id: Uuid
-    record: Record | None
-
-
-class RecordBatchAnswer(Closed, frozen=True, kw_only=True):
-    """Records in the order in which they were asked for. `record_bytes` counts the stored bytes of those returned."""
-
-    evaluated_at_millis: Millis
-    entries: tuple[RecordBatchEntry, ...]
-    record_bytes: int
-    dependency_work: DependencyWork
-
-
-class RecordInspection(Closed, frozen=True, kw_only=True):
-    """A retained record in whatever state, and the verdict on it."""
-
-    record: Record
-    standing: StandingView
-    eligibility: RecordEligibility
-
-
-class RecordHistory(Closed, frozen=True, kw_only=True):
-    """A record as it was at one revision, and the receipt of the command that brought that revision."""
-
-    record: Record
-    receipt: RecordReceipt
 
 
 def record_view(partition: PartitionReader, version: RecordVersion) -> Record:

@@ -4,31 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from relatum.core.ancestry import DependencyWork
+from relatum.core.answers.relations import RelationInspection, RelationPage
 from relatum.core.eligibility import Evaluator
 from relatum.core.queries import RelationFilter
 from relatum.core.relations import relation_view
 from relatum.core.state import RelationVersion
-from relatum.core.wire import Closed, Millis
 from relatum.errors import Refusal, Refused, invalid
 from relatum.ledger.reads.cursor import Cursors
 from relatum.ledger.reads.filters import RelationMatch
-from relatum.ledger.reads.pagination import StopReason, gather
-from relatum.ledger.reads.relations import RelationInspection
+from relatum.ledger.reads.pagination import gather
 from relatum.store import integrity
 from relatum.store.partition import PartitionReader
-
-
-class RelationPage(Closed, frozen=True, kw_only=True):
-    """Retained relations. `relation_bytes` counts the stored bytes of those returned."""
-
-    relations: tuple[RelationInspection, ...]
-    evaluated_at_millis: Millis
-    scanned_relations: int
-    relation_bytes: int
-    dependency_work: DependencyWork
-    stop_reason: StopReason
-    next_cursor: str | None
 
 
 def query(

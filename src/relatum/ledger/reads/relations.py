@@ -6,27 +6,12 @@ endpoints are never answered.
 
 from __future__ import annotations
 
-from relatum.core.eligibility import Evaluator, RelationEligibility
-from relatum.core.receipts import RelationReceipt
-from relatum.core.relations import Relation, relation_view
-from relatum.core.wire import Closed
+from relatum.core.answers.relations import Relation, RelationHistory, RelationInspection
+from relatum.core.eligibility import Evaluator
+from relatum.core.relations import relation_view
 from relatum.errors import Refusal, Refused, StorageInconsistency, invalid, missing
 from relatum.store import integrity
 from relatum.store.partition import PartitionReader
-
-
-class RelationInspection(Closed, frozen=True, kw_only=True):
-    """A retained relation in whatever state, and the verdict on it. Also the form of an entry of a page."""
-
-    relation: Relation
-    eligibility: RelationEligibility
-
-
-class RelationHistory(Closed, frozen=True, kw_only=True):
-    """A relation as it was at one revision, and the receipt of the command that brought that revision."""
-
-    relation: Relation
-    receipt: RelationReceipt
 
 
 def read(partition: PartitionReader, now_millis: int, relation_id: str) -> Relation | Refusal:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from relatum.core.answers.annotated import AnnotatedRecord
 from relatum.core.eligibility import Evaluator
 from relatum.core.judgment_queries import SearchQuery
 from relatum.core.queries import RecordFilter
 from relatum.errors import Refusal, Refused, invalid
-from relatum.ledger.reads.annotations import AnnotatedRecord
 from relatum.ledger.reads.filters import RecordMatch
 from relatum.ledger.reads.judgments import annotator_of
 from relatum.ledger.reads.records import assembled, payload_of

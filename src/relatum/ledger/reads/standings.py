@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import islice
 
-from relatum.core.standings import StandingView
+from relatum.core.answers.standings import StandingView
 from relatum.errors import StorageInconsistency
 from relatum.limits import ANNOTATIONS_SCANNED_MAX
 from relatum.store.endpoint_rows import VerdictEnd

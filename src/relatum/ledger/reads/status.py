@@ -11,15 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from relatum.core import digests
-from relatum.core.ancestry import DependencyBudgetExhausted, DependencyWork
+from relatum.core.ancestry import DependencyBudgetExhausted
+from relatum.core.answers.views import Cause, RecordStatus, Short, Status, StatusCoverage, StatusReason
 from relatum.core.eligibility import Evaluator
 from relatum.core.ids import Ref
 from relatum.core.records import Payload, RecordMeta
-from relatum.core.standings import StandingView
-from relatum.core.wire import Closed, Uuid
 from relatum.errors import StorageInconsistency
 from relatum.ledger.reads.lineage import lineage
 from relatum.ledger.reads.records import payload_of
@@ -28,9 +27,6 @@ from relatum.store import adjacency
 from relatum.store.keys import Table
 from relatum.store.partition import Direction, PartitionReader
 
-Status = Literal["unverified", "stale", "conflict"]
-Cause = Literal["other_statement", "source_changed", "made_stale"]
-Short = Literal["status", "reasons", "contested_count"]
 RANK: Final[dict[Status, int]] = {"unverified": 0, "stale": 1, "conflict": 2}
 MEANS: Final[dict[Cause, Status]] = {
     "other_statement": "conflict",
@@ -41,46 +37,6 @@ REASONS_MAX: Final = 100
 FACT_ENTRIES_MAX: Final = 20_000
 INDEX_ENTRIES_MAX: Final = 20_000
 _DIRECTIONS: Final[tuple[Direction, ...]] = (Table.OUTGOING, Table.INCOMING)
-
-
-class StatusReason(Closed, frozen=True, kw_only=True):
-    """Why a record has its status, and the record that causes it.
-
-    `other_statement`: that record says something else of the same fact. `source_changed`: that record's source has
-    another hash now. `made_stale`: that later record makes it out of date; `confidence` is what it leaves of the
-    record's own. `through` is the ancestor that all this is true of; null where it is the record itself.
-    """
-
-    status: Status
-    cause: Cause
-    record_id: Uuid
-    confidence: float | None
-    through: Uuid | None
-
-
-class RecordStatus(Closed, frozen=True, kw_only=True):
-    """The status of a record; status and standing are null where it is absent or deleted.
-
-    `reasons` are at most 100. `contested_count`: how many records contradict it. `incomplete` names the members that a
-    bound of the request cut short: the status may be worse, the reasons more, the count greater. It is empty otherwise.
-    """
-
-    record_id: Uuid
-    status: Status | None
-    standing: StandingView | None
-    reasons: tuple[StatusReason, ...]
-    missing_sources: tuple[Uuid, ...]
-    contested_count: int
-    incomplete: tuple[Short, ...]
-
-
-class StatusCoverage(Closed, frozen=True, kw_only=True):
-    """How much was looked at; `complete` where no bound was met. `dependency_work`: ancestors, each once."""
-
-    fact_entries_examined: int
-    adjacency_entries_examined: int
-    dependency_work: DependencyWork
-    complete: bool
 
 
 class _Said(NamedTuple):

@@ -6,29 +6,15 @@ from collections.abc import Iterable
 
 from relatum import limits
 from relatum.core.ancestry import DependencyBudgetExhausted
+from relatum.core.answers.annotated import NearbyTopic, TopicOccupant
 from relatum.core.eligibility import Evaluator
 from relatum.core.state import RecordVersion
 from relatum.core.text import is_blank, utf8_length
 from relatum.core.topic_keys import topic_key
-from relatum.core.wire import Closed, Uuid
+from relatum.core.wire import Closed
 from relatum.errors import Refusal, invalid
 from relatum.ledger.reads.records import payload_of
 from relatum.store.partition import PartitionReader
-
-
-class TopicOccupant(Closed, frozen=True, kw_only=True):
-    """Who holds a topic slot. The title is null where the holder is not eligible: a reader is not given it."""
-
-    record_id: Uuid
-    revision: int
-    title: str | None
-
-
-class NearbyTopic(Closed, frozen=True, kw_only=True):
-    """A topic of a record that resembles the one at hand."""
-
-    topic_key: str
-    record_id: Uuid
 
 
 class TopicSuggested(Closed, frozen=True, kw_only=True):

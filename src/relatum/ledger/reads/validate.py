@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import islice
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Final, NamedTuple, get_args
 
+from relatum.core.answers.pages import StopReason
+from relatum.core.answers.views import RecordStatus, StatusCoverage, ValidateCoverage, ValidateStop
 from relatum.core.records import RecordMeta
 from relatum.core.view_queries import StatusQuery, ValidateQuery
-from relatum.core.wire import Closed
 from relatum.errors import Refusal, Refused, StorageInconsistency, invalid
 from relatum.ledger.reads import record_query
 from relatum.ledger.reads.judgment_scans import standings
 from relatum.ledger.reads.lineage import lineage
-from relatum.ledger.reads.pagination import StopReason
 from relatum.ledger.reads.records import payload_of
-from relatum.ledger.reads.status import RecordStatus, StatusCoverage, Statuses, said_by
+from relatum.ledger.reads.status import Statuses, said_by
 from relatum.store.partition import PartitionReader
 
 RECORDS_MAX: Final = 10_000
@@ -29,7 +29,6 @@ STANDINGS_MAX: Final = 10_000
 ANCESTORS_MAX: Final = 4_096
 """How many records older than those scanned are read, because newer ones were made from them."""
 
-ValidateStop = Literal["record_limit", "scan_limit"]
 STOPS: Final[tuple[ValidateStop, ...]] = get_args(ValidateStop)
 
 
@@ -41,14 +40,6 @@ class StatusPage(NamedTuple):
     scanned: int
     stop_reason: StopReason
     next_cursor: str | None
-
-
-class ValidateCoverage(Closed, frozen=True, kw_only=True):
-    """How much was looked at: the newest records first. `record_limit`: more than 10,000; `scan_limit`: other rows."""
-
-    scanned_records: int
-    complete: bool
-    stop_reasons: tuple[ValidateStop, ...]
 
 
 class Validation(NamedTuple):

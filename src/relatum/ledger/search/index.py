@@ -1,6 +1,6 @@
 """The search index of a store: what resembles a text, and which records have the words that somebody asks for.
 
-Here: the file and what may happen to it. What is written to it stands in keeping.py, what is asked of it in scoring.py.
+Here: the file and what may happen to it. What is written to it stands in index_sync.py, what is asked of it in bm25.py.
 
 Always holds: an answer is that of an index in step with the view that it is asked with, or SearchUnavailable; never
 less than the whole. Whatever goes wrong in the index is logged, and it is made again from the ledger, in memory if the

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import Final, get_args
 
-from relatum.core.candidates import Status
+from relatum.core.answers.judgments import Status
 from relatum.core.decide.verdicts import default_provenance
 from relatum.core.eligibility import Evaluator
 from relatum.core.ids import Ref

@@ -10,10 +10,11 @@ from typing import Any
 
 from msgspec import Struct
 
+from relatum.core.answers.receipts import LinkKind
+from relatum.core.answers.records import Disposition
 from relatum.core.ids import Author, Partition
 from relatum.core.kinds import Kind
-from relatum.core.links import LinkKind
-from relatum.core.records import Disposition, RecordInput
+from relatum.core.records import RecordInput
 from relatum.core.relations import Provenance
 
 

@@ -8,12 +8,14 @@ from typing import Any, TypeVar, get_args
 
 import msgspec
 
+from relatum.core.answers.receipts import LinkKind
+from relatum.core.answers.records import Disposition
+from relatum.core.answers.relations import Origin
 from relatum.core.canonical import normal_json
 from relatum.core.ids import Author, Partition, Visibility
 from relatum.core.kinds import KINDS_BY_TOKEN, RecordType
-from relatum.core.links import LinkKind
-from relatum.core.records import Disposition, RecordInput, RecordProvenance
-from relatum.core.relations import Model, Origin, Provenance
+from relatum.core.records import RecordInput, RecordProvenance
+from relatum.core.relations import Model, Provenance
 from relatum.core.text import is_identifier
 from relatum.core.wire import canonical_uuid
 from relatum.ledger.text_export.escapes import as_it_was

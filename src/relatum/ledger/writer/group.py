@@ -167,7 +167,7 @@ class Group:
             return _ID_TAKEN
         stamp = self._stamp(submission.author, given_ids)
         key, digest = submission.idempotency_key, submission.command_digest
-        decision: RecordDecision | relations.RelationDecision | links.LinkDecision | Refusal
+        decision: RecordDecision | relations.RelationDecision | relations.FoundDecision | links.LinkDecision | Refusal
         if isinstance(submission, RelationSubmission):
             decision = relations.decide(staging, submission.operation, key, digest, stamp)
         elif isinstance(submission, LinkSubmission):
@@ -251,7 +251,7 @@ def _label(decision: Decision) -> tuple[str, str]:
     match decision:
         case RecordDecision():
             return "record", decision.event.receipt.action
-        case relations.RelationDecision():
+        case relations.RelationDecision() | relations.FoundDecision():
             return "relation", decision.event.receipt.action
         case credentials.CredentialDecision():
             return "credential", decision.after.credential.history[-1].action

@@ -127,7 +127,13 @@ _BRIEF: Final = (AssertRelation, ReviewRelation, CreateRecord, DeriveRecord, Rev
 
 def is_brief(submission: Submission) -> bool:
     """Whether deciding it takes a few reads, however much its partition holds, once that is counted."""
-    return isinstance(submission, RecordSubmission | RelationSubmission) and isinstance(submission.operation, _BRIEF)
+    match submission:
+        case RelationSubmission(operation=AssertRelation(if_absent=True)):
+            return False  # looks through the relations of an end
+        case RecordSubmission() | RelationSubmission():
+            return isinstance(submission.operation, _BRIEF)
+        case _:
+            return False
 
 
 class Ticket:

@@ -13,7 +13,7 @@ from relatum.core.decide.credentials import CredentialDecision
 from relatum.core.decide.judgments import JudgmentDecision
 from relatum.core.decide.links import LinkDecision
 from relatum.core.decide.record_events import RecordDecision
-from relatum.core.decide.relations import RelationDecision
+from relatum.core.decide.relations import FoundDecision, RelationDecision
 from relatum.core.events import (
     Event,
     JudgmentEvent,
@@ -54,6 +54,7 @@ from relatum.store.projection.standings import (
 Decision = (
     RecordDecision
     | RelationDecision
+    | FoundDecision
     | CredentialDecision
     | ActivationDecision
     | CheckpointDecision
@@ -69,6 +70,9 @@ def project(staging: Staging, decision: Decision) -> None:
             _record(staging, decision)
         case RelationDecision():
             _relation(staging, decision)
+        case FoundDecision(event=found):
+            _receipt(staging, found.author, found.receipt.idempotency_key, found, found.receipt.command_digest)
+            staging.advance(found, staging.head().streams)
         case CredentialDecision():
             _credential(staging, decision)
         case ActivationDecision(event=event, tip=tip):

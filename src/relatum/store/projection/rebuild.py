@@ -16,7 +16,7 @@ from relatum.core.decide.checkpoints import CheckpointDecision
 from relatum.core.decide.credentials import CredentialDecision
 from relatum.core.decide.judgments import JudgmentDecision
 from relatum.core.decide.record_events import RecordDecision
-from relatum.core.decide.relations import RelationDecision
+from relatum.core.decide.relations import FoundDecision, RelationDecision
 from relatum.core.events import (
     NEW_RECORDS,
     ActivationEvent,
@@ -24,6 +24,7 @@ from relatum.core.events import (
     CredentialEvent,
     CredentialIssued,
     Event,
+    FoundEvent,
     JudgmentEvent,
     LinkEvent,
     RecordEvent,
@@ -87,6 +88,12 @@ def replay(target: Staging, event: Event, payload: Erasable | None) -> Decision:
             canonical = encode(relation)
             _agree(digests.relation_digest(canonical), event.receipt.relation_digest)
             return RelationDecision(event, before, relation, canonical)
+        case FoundEvent(receipt=receipt):
+            found = target.relation(receipt.relation_id)
+            if found is None or found.relation.revision != receipt.revision:
+                raise StorageInconsistency("an event names a relation that is not as it was found")
+            _agree(found.digest, receipt.relation_digest)
+            return FoundDecision(event)
         case CredentialEvent():
             operation = event.operation
             was = None if isinstance(operation, CredentialIssued) else target.credential(operation.credential_id)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from msgspec.structs import replace
 
 from relatum.core import digests
 from relatum.core.changes import JournalHead
-from relatum.core.cursors import Checkpoint, Cursor
+from relatum.core.cursors import Checkpoint
 from relatum.core.events import Event, Head
 from relatum.core.ids import Partition, Ref
 from relatum.core.records import Payload
+from relatum.core.relations import RelationInput
 from relatum.core.state import RecordVersion, RelationVersion
-from relatum.core.streams import Stream
+from relatum.core.streams import Cursor, Stream
 from relatum.errors import StorageInconsistency
 from relatum.store import checkpoints, integrity, record_relations, rows
 from relatum.store.counts import Counting
+from relatum.store.equal_relations import equal_relations
 from relatum.store.journal import Journal
 from relatum.store.keys import COUNTED, PREFIX_BYTES, Table, beyond
 from relatum.store.overlay import Packable, packed
@@ -82,6 +86,10 @@ class Staging(PartitionReader):
     def verify_relation(self, version: RelationVersion) -> None:
         """Checks a current relation before it is changed."""
         integrity.verify_relation(self, version)
+
+    def equal_relations(self, given: RelationInput) -> Iterator[RelationVersion]:
+        """Relations of a kind between the present contents of both ends, the oldest first."""
+        return equal_relations(self, given)
 
     def relations_at(self, end: Ref) -> int:
         """How many relations hold that a record has at an exact revision."""

@@ -3,7 +3,7 @@
 What lives here: `Implied`, which is given events of a partition in order, from any of them on, and enters what each
 must have left into the audits. It uses the pure core and the makers of keys and rows, and not `store.projection`, which
 wrote the rows: a fault there would agree with itself. What must not: a look at the rows that are about to be implied;
-and whatever depends on more than revisions, which is left to `remembered.py`.
+and whatever depends on more than revisions, which is left to `unversioned_rows.py`.
 
 A new family of events gets its branch here; the type checker says so. StorageInconsistency is raised where an event
 does not lead to what its own receipt says.
@@ -22,6 +22,7 @@ from relatum.core.events import (
     CheckpointEvent,
     CredentialEvent,
     Event,
+    FoundEvent,
     JudgmentEvent,
     LinkEvent,
     RecordCreated,
@@ -32,6 +33,7 @@ from relatum.core.events import (
     StaleMarked,
     StandingSet,
 )
+from relatum.core.kinds import REGISTRY
 from relatum.core.records import RecordMeta
 from relatum.core.relation_events import receipt_family, receipt_of, relation_part
 from relatum.core.state import RecordVersion
@@ -68,6 +70,8 @@ class Implied:
                 self._record(event, reader)
             case RelationEvent():
                 self._relation(event, reader)
+            case FoundEvent():
+                self._found(event, reader)
             case JudgmentEvent():
                 self._judgment(event, reader)
             case LinkEvent():
@@ -114,6 +118,22 @@ class Implied:
         change = self._relations.imply(event, reader, own, command)
         self._receipt(event, reader, *command)
         self._tells(event, [change, *self._consequences(event, reader)])
+
+    def _found(self, event: FoundEvent, reader: PartitionReader) -> None:
+        """No row but those of its key: the relation is one from before, which says the same and was in force."""
+        found = relation_at(reader, event.receipt.relation_id, event.sequence)
+        said, asked = found.relation.input, event.operation.relation
+        ends, wanted = [said.source.record_id, said.target.record_id], [asked.source.record_id, asked.target.record_id]
+        if REGISTRY[asked.kind].symmetric:
+            ends, wanted = sorted(ends), sorted(wanted)
+        require(
+            event.operation.if_absent
+            and found.relation.indexed
+            and (said.kind, ends) == (asked.kind, wanted)
+            and event.receipt == receipts.found_receipt(reader.workspace_id, event, found),
+            "an assertion's event does not lead to what its receipt says",
+        )
+        self._receipt(event, reader, *named(event))
 
     def _judgment(self, event: JudgmentEvent, reader: PartitionReader) -> None:
         changes = self._consequences(event, reader)

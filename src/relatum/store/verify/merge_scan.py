@@ -2,7 +2,7 @@
 
 What lives here: `Group`, tables of a partition whose rows belong together because the rest of their keys begins with
 one id; `Site`, where a check finds them; and `read_slice`, which takes one object after another. What must not: what
-the rows of an object must look like, which is told by `objects.py`.
+the rows of an object must look like, which is told by `object_rows.py`.
 
 What always holds: all rows of an object are read from one view, so what is changed together is seen together; a row
 that no check has accounted for is told.

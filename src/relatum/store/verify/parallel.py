@@ -1,7 +1,7 @@
 """The partitions of a store at rest, verified by several processes at once.
 
 What lives here: `ParallelPartitions`, which cuts the work into tasks and puts together what they come to. Partitions
-with few events go to a helper as they are, many at a time; one with many is cut (`cut.py`).
+with few events go to a helper as they are, many at a time; one with many is cut (`partition_chunks.py`).
 
 What always holds: results are taken in in the order of the tasks, so the report is the same whoever was faster; so many
 tasks are under way and no more, so memory is bounded.

@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from relatum.core import digests, transitions
+from relatum.core.answers.receipts import JudgmentAction, RelationAction
 from relatum.core.commands import AssertRelation
 from relatum.core.consequences import RelationPart
 from relatum.core.cursors import Checkpoint, CheckpointReceipt, Reconcile
-from relatum.core.events import CheckpointEvent, Event, JudgmentEvent, LinkEvent, RecordEvent, RelationEvent
+from relatum.core.events import CheckpointEvent, Event, FoundEvent, JudgmentEvent, LinkEvent, RecordEvent, RelationEvent
 from relatum.core.links import LinkReceipt, StoredLink, Unlink
-from relatum.core.receipts import JudgmentAction, JudgmentReceipt, RecordReceipt, RelationAction, RelationReceipt
+from relatum.core.receipts import JudgmentReceipt, RecordReceipt, RelationReceipt
 from relatum.core.state import RelationVersion
 from relatum.core.stored_judgments import Confirmed, PairsSubmitted, Promoted, SweepRun, Undone, VerdictGiven
 
@@ -34,12 +35,12 @@ class Named(NamedTuple):
     command_digest: str
 
 
-def named(event: RecordEvent | RelationEvent | JudgmentEvent) -> Named:
+def named(event: RecordEvent | RelationEvent | FoundEvent | JudgmentEvent) -> Named:
     """The command of an event."""
     match event:
         case RecordEvent(receipt=receipt):
             return Named(receipt.idempotency_key, receipt.command_digest)
-        case RelationEvent(receipt=told):
+        case RelationEvent(receipt=told) | FoundEvent(receipt=told):
             return Named(told.idempotency_key, digests.relation_command_digest(event.operation))
         case JudgmentEvent():
             return Named(event.idempotency_key, event.command_digest)
@@ -72,6 +73,21 @@ def relation_receipt(
     action = transitions.RELATION_ACTIONS[type(operation)]
     return _relation_receipt(
         workspace_id, event, command, part.relation_id, action, told.evidence_ref, revision, digest
+    )
+
+
+def found_receipt(workspace_id: str, event: FoundEvent, found: RelationVersion) -> RelationReceipt:
+    """Of an assertion that found a relation as it was then."""
+    relation, told = found.relation, event.operation.relation.provenance
+    return _relation_receipt(
+        workspace_id,
+        event,
+        named(event),
+        relation.relation_id,
+        "found",
+        told.evidence_ref,
+        relation.revision,
+        found.digest,
     )
 
 

@@ -1,7 +1,8 @@
 """The rows that a change of a relation implies, be it a command of its own or the consequence of another one.
 
 What lives here: the revision, the uses of records, the index entries, and what makes a relation a verdict. What an
-event did to which verdict was the last on its pair is known only to who has followed all events (`remembered.py`).
+event did to which verdict was the last on its pair is known only to who has followed all events
+(`unversioned_rows.py`).
 """
 
 from __future__ import annotations

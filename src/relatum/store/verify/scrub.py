@@ -1,7 +1,7 @@
 """The online scrub: a store that is being served, verified again and again in the background.
 
-What lives here: `Scrub`, a thread that takes the steps of `whole.py` on views of what is published, and rests between
-them. What must not: a way to stop the server. A finding is logged and counted; an operator decides.
+What lives here: `Scrub`, a thread that takes the steps of `store_check.py` on views of what is published, and rests
+between them. What must not: a way to stop the server. A finding is logged and counted; an operator decides.
 
 What always holds: no view outlasts a step, however slow the pace is, because an old view keeps superseded files on the
 disk; nine tenths of the time, at least, the thread rests; it ends soon after it is told to, and holds no view then. A

@@ -23,6 +23,7 @@ from relatum.core.events import (
     CredentialEvent,
     CredentialIssued,
     Event,
+    FoundEvent,
     JudgmentEvent,
     LinkEvent,
     RecordDeleted,
@@ -86,7 +87,7 @@ class Remembered:
                 self._link(event)
             case CredentialEvent():
                 self._credential(event)
-            case CheckpointEvent() | ActivationEvent():
+            case FoundEvent() | CheckpointEvent() | ActivationEvent():
                 pass
             case _:
                 assert_never(event)
