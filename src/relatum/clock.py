@@ -70,7 +70,11 @@ class FloorClock:
 
     def millis(self) -> int:
         """The inner clock's time, or the floor where that is later."""
-        return max(self.beneath.millis(), self._floor_millis)
+        return self.not_before_floor(self.beneath.millis())
+
+    def not_before_floor(self, millis: int) -> int:
+        """An instant that was read from the clock beneath, or the floor where that is later."""
+        return max(millis, self._floor_millis)
 
     def raise_floor(self, millis: int) -> None:
         """Never answer less than `millis` again; an earlier instant than the present floor changes nothing."""

@@ -11,7 +11,7 @@ from relatum.cli.exit_status import told_in_one_line
 
 
 @click.command("confirm-clock")
-@click.argument("directory", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
 def confirm_clock(directory: Path) -> None:
     """Say that this machine's clock is right, for the store in DIRECTORY.
 

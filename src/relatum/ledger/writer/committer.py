@@ -152,7 +152,8 @@ class Committer:
 
     def _begin(self) -> Group:
         database = self._database
-        at_millis, now_millis = self._clock.millis(), self._clock.beneath.millis()
+        now_millis = self._clock.beneath.millis()
+        at_millis = self._clock.not_before_floor(now_millis)
         if self._clock_guard is not None:
             self._clock_guard.require_plausible(at_millis, database.position.committed_at_millis)
         self._clock_refused = False
