@@ -95,12 +95,13 @@ def _relation_revision(reader: PartitionReader, rest: bytes) -> object:
 
 def _adjacency(reader: PartitionReader, rest: bytes) -> object:
     end = Ref(record_id=_id(rest), revision=_u64(rest, 16))
+    found = reader.record(end.record_id)
     met = []
     for direction in (Table.OUTGOING, Table.INCOMING):
         for entry in adjacency.entries(reader, direction, end):
             relation = reader.indexed_relation(entry.relation_id).relation
-            met.append(adjacency.neighbour(entry, direction, end, relation))
-    return met
+            met.append(None if found is None else adjacency.neighbour(entry, direction, found.meta, relation))
+    return met, list(adjacency.dependents(reader, end))
 
 
 def _header(reader: PartitionReader, rest: bytes) -> object:
@@ -194,6 +195,7 @@ JUDGED_OPENINGS: Final[dict[Table, Opening]] = {
     Table.SUSPICION: lambda reader, rest: reader.suspicion(_id(rest), _id(rest, 16)),
     Table.PROMOTED: lambda reader, rest: reader.promoted_on(rest.decode()),
     Table.FACT: lambda reader, _: list(reader.all_facts()),
+    Table.SOURCE: lambda reader, _: list(reader.of_source("book")),
 }
 """Of what judgments, links, promotions and facts leave."""
 

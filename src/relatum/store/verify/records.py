@@ -16,8 +16,11 @@ from relatum.store.verify.versions import check_current, revision_of
 
 
 def check_record(site: Site, own: bytes) -> None:
-    """Revisions from 1 without a gap, the last one current; each with its header, and its payload unless deleted."""
-    current, revisions, payloads, headers, outgoing, incoming = site.tables
+    """Revisions from 1 without a gap, the last one current; each with its payload unless deleted.
+
+    A content has a header, which a review, bringing none, has not.
+    """
+    current, revisions, payloads, headers, *counted = site.tables
     found = current.take(own)
     number, newest, meta = 0, None, None
     contents = _Contents([], [])
@@ -25,8 +28,9 @@ def check_record(site: Site, own: bytes) -> None:
     while revisions.rest.startswith(own):
         end, newest = revisions.rest, revisions.body
         number = revision_of(site, Table.RECORD_REVISION, own, number + 1, end)
-        _check_header(site, end, headers, outgoing, incoming)
         meta = rows.RECORD.decode(rows.unpack_version(newest).canonical)
+        if meta.state == "deleted" or meta.payload_revision == meta.revision:
+            _check_header(site, end, headers, counted)
         content = _check_payload(site, end, payloads, meta, contents, content)
         revisions.next()
     check_current(site, Table.RECORD, own, found, newest)
@@ -43,17 +47,17 @@ class _Contents(NamedTuple):
     missing: list[bytes]
 
 
-def _check_header(site: Site, end: bytes, headers: Rows, outgoing: Rows, incoming: Rows) -> None:
-    """The header of a revision counts and sums the entries that lie there."""
-    counted = rows.Completeness(*_entries(outgoing, end), *_entries(incoming, end))
+def _check_header(site: Site, end: bytes, headers: Rows, tables: list[Rows]) -> None:
+    """The header of a content counts and sums what lies there: entries of both directions, and what depends on it."""
+    counted = rows.Completeness(*(part for table in tables for part in _counted(table, end)))
     header = headers.take(end)
     if header is None:
         site.find(Table.HEADER, f"the header of {end.hex()} is missing")
     elif header != counted.pack():
-        site.find(Table.HEADER, f"the header of {end.hex()} does not count or sum its entries")
+        site.find(Table.HEADER, f"the header of {end.hex()} does not count or sum what lies there")
 
 
-def _entries(entries: Rows, end: bytes) -> tuple[int, int]:
+def _counted(entries: Rows, end: bytes) -> tuple[int, int]:
     entries.reject_before(end)
     count = total = 0
     while entries.rest.startswith(end):
@@ -100,7 +104,7 @@ def _check_contents(site: Site, contents: _Contents, newest: RecordMeta) -> None
 
 
 def _check_listed(site: Site, own: bytes, content: Payload) -> None:
-    """The slot that a record asks for is held by it, and it is listed under the fact that it says something of."""
+    """The slot that a record asks for is held by it, and it is listed under its fact and its source."""
     reader, record_id = site.reader, uuid_text(own)
     topic = wanted_topic(reader, record_id, content)
     if topic is not None and reader.body(reader.keys.topic(topic)) != own:
@@ -108,6 +112,9 @@ def _check_listed(site: Site, own: bytes, content: Payload) -> None:
     fact = content.fact_key
     if fact is not None and reader.body(reader.keys.fact(fact, record_id)) != said_of(content):
         site.find(Table.FACT, f"the record {record_id} is not listed with what it says of its fact")
+    origin = content.provenance
+    if origin is not None and reader.body(reader.keys.source(origin.source_id, record_id)) is None:
+        site.find(Table.SOURCE, f"the record {record_id} is not listed under its source")
 
 
 def wanted_topic(reader: PartitionReader, record_id: str, content: Payload) -> str | None:
