@@ -37,7 +37,7 @@ from relatum.ledger.search.index import SearchIndex
 from relatum.ledger.search_index import Indexing
 from relatum.ledger.submit import Submitting
 from relatum.ledger.view import Beside, RequestView
-from relatum.ledger.writer.clock_guard import ClockGuard, instant
+from relatum.ledger.writer.clock_guard import ClockGuard, tell_of_clock
 from relatum.ledger.writer.committer import Committer
 from relatum.ledger.writer.futures import decided, decided_async, only, tip_of
 from relatum.ledger.writer.notifications import Listener
@@ -67,8 +67,6 @@ QUEUE_COMMANDS_MAX = 4096
 GROUP_COMMANDS_MAX = 128
 CLOSE_SECONDS_MAX = 30.0
 CLOCK_AHEAD_SECONDS_MAX = 3_600
-CLOCK_TOLD_MILLIS = 60_000
-"""By how much the last commit may lie ahead of the clock before an operator is told of it as a store is opened."""
 VIEW_SECONDS_MAX = 10.0
 
 
@@ -105,7 +103,7 @@ class Ledger(CompanyCommands):
         self._draining = False
         log = log or Log(sys.stderr, self.clock.millis, "warning")
         database.tell_of_opening(log)
-        _tell_of_clock(database.position.committed_at_millis, self.clock.millis(), log)
+        tell_of_clock(database.position.committed_at_millis, self.clock.millis(), log)
         self._committer = committer(
             database,
             self._commit_clock,
@@ -392,14 +390,3 @@ class Ledger(CompanyCommands):
         failpoints.reach("close.drained")
         self._database.close(min(VIEW_SECONDS_MAX, max(0.0, end - monotonic())))
         failpoints.reach("close.closed")
-
-
-def _tell_of_clock(last_commit_millis: int, now_millis: int, log: Log) -> None:
-    """Says so where the store was last written by a clock that was ahead, or this one is behind."""
-    if last_commit_millis > now_millis + CLOCK_TOLD_MILLIS:
-        log.warning(
-            "the last commit is of a time that has not come yet: the clock was ahead then, or is behind now. Commands "
-            "are committed at that time until the clock has come to it; what holds now is judged by the clock",
-            last_commit=instant(last_commit_millis),
-            clock=instant(now_millis),
-        )

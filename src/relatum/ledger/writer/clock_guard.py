@@ -18,6 +18,10 @@ from typing import Final
 from relatum.clock import uptime_millis
 from relatum.errors import ClockAhead
 from relatum.store.host_time import confirmed_millis, newest_file_millis
+from relatum.telemetry import Log
+
+TOLD_MILLIS: Final = 60_000
+"""By how much the last commit may lie ahead of the clock before an operator is told of it as a store is opened."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -68,3 +72,14 @@ def instant(millis: int) -> str:
         return (_EPOCH + timedelta(milliseconds=millis)).isoformat(" ", "seconds")
     except OverflowError:
         return f"{millis} ms"
+
+
+def tell_of_clock(last_commit_millis: int, now_millis: int, log: Log) -> None:
+    """Says so where the store was last written by a clock that was ahead, or this one is behind."""
+    if last_commit_millis > now_millis + TOLD_MILLIS:
+        log.warning(
+            "the last commit is of a time that has not come yet: the clock was ahead then, or is behind now. Commands "
+            "are committed at that time until the clock has come to it; what holds now is judged by the clock",
+            last_commit=instant(last_commit_millis),
+            clock=instant(now_millis),
+        )
