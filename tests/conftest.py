@@ -18,29 +18,20 @@ from tests.support.builders import START_MILLIS
 from tests.support.desk import Desk
 from tests.support.judging import JudgingDesk
 
-# `ci` finds the same examples on every run, so that a red run is red again at home; `dev` explores a little every
-# time; `deep` is for a night. Choose with HYPOTHESIS_PROFILE; without it CI takes `ci` and people take `dev`.
-settings.register_profile(
-    "ci",
-    derandomize=True,
-    deadline=None,
-    max_examples=100,
-    print_blob=True,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.register_profile("dev", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile(
-    "deep",
-    deadline=None,
-    max_examples=5_000,
-    print_blob=True,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+# `quick` explores a little every time; `ci` finds the same examples on every run, so that a red run is red again at
+# home; `long` is `ci` with more of them, for the long form; `deep` is for a night. Choose with HYPOTHESIS_PROFILE;
+# without it CI takes `ci` and people take `quick`.
+_EVERY = settings(deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", _EVERY, max_examples=20)
+settings.register_profile("ci", _EVERY, max_examples=20, derandomize=True)
+settings.register_profile("long", _EVERY, max_examples=100, derandomize=True)
+settings.register_profile("deep", _EVERY, max_examples=5_000)
+
 # Of tests that a shell started in its background, every program that they start would ignore an interrupt as well.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev"))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "quick"))
 
 
 @pytest.fixture

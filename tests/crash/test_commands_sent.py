@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 from unittest import mock
 
+import pytest
+
 from crash_tests.consumers.checkpoint_writer import Saver
 from crash_tests.curation_workload.requests import Ideas, Known
 from crash_tests.damage.scene import opened
@@ -106,6 +108,7 @@ def test_the_embedded_life_sends_what_the_page_says(tmp_path: Path) -> None:
     assert table()["Embedded"] == found
 
 
+@pytest.mark.slow
 def test_the_simulation_sends_what_the_page_says() -> None:
     with decided() as found:
         for number in range(1, CASES + 1):

@@ -18,6 +18,7 @@ from crash_tests.power.snapshots import SNAPSHOTS, TOO_LATE
 from crash_tests.random_draws import seeded
 from crash_tests.violation import Violation
 from tests.crash.noticing import noticed
+from tests.support.matrix import first_of
 
 PARTS = (POWER_CUTS, SNAPSHOTS, LOSSY_FS)
 OCCASIONS_MAX = 40
@@ -50,7 +51,7 @@ def run(
         pytest.skip(str(lacking))
 
 
-@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
+@pytest.mark.parametrize("part", first_of(PARTS), ids=lambda part: part.name)
 def test_nothing_is_lost_and_nothing_stays_mounted(part: Part, tmp_path: Path) -> None:
     assert run(part, tmp_path, cases=6).cases == 6
     assert str(tmp_path) not in Path("/proc/self/mounts").read_text()
@@ -59,6 +60,7 @@ def test_nothing_is_lost_and_nothing_stays_mounted(part: Part, tmp_path: Path) -
     assert not list(tmp_path.glob("case-*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("part", "bug", "at"),
     [
@@ -75,6 +77,7 @@ def test_a_bug_is_noticed_when_the_power_goes_at_the_wrong_place(part: Part, bug
         run(part, tmp_path, cases=OCCASIONS_MAX, at=at, bug=bug)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("part", "control"),
     [

@@ -120,12 +120,19 @@ class Bounded(NamedTuple):
         return int(float(line.split()[1]))
 
 
+@pytest.fixture(scope="module")
+def bounds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Caller]]:
+    """The server, and its administrator."""
+    store = tmp_path_factory.mktemp("bounded") / "store"
+    secret = initialise(store)
+    with Server(store, "--streams-max", "2", "--stream-write-seconds", "1") as server, Api(server.url) as api:
+        yield server, Caller(api, secret)
+
+
 @pytest.fixture
-def bounded(tmp_path: Path) -> Iterator[Bounded]:
-    secret = initialise(tmp_path / "store")
-    options = ("--streams-max", "2", "--stream-write-seconds", "1")
-    with Server(tmp_path / "store", *options) as server, Api(server.url) as api:
-        yield Bounded(server, Feed(follower_of(Caller(api, secret))))
+def bounded(bounds: tuple[Server, Caller]) -> Bounded:
+    server, admin = bounds
+    return Bounded(server, Feed(follower_of(admin)))
 
 
 def test_one_stream_too_many_is_refused_until_another_ends(bounded: Bounded) -> None:
@@ -168,12 +175,15 @@ def test_a_client_of_http_1_0_is_sent_no_chunks(bounded: Bounded) -> None:
     assert body.endswith(b"}\n\n")
 
 
-def test_a_stop_of_the_server_ends_streams_in_order(bounded: Bounded) -> None:
-    bounded.feed.caller.relate()
-    with bounded.feed.follow() as following:
-        following.next()
-        assert 0 == bounded.server.stop()
-        assert [] == following.rest()
+def test_a_stop_of_the_server_ends_streams_in_order(tmp_path: Path) -> None:
+    secret = initialise(tmp_path / "store")
+    with Server(tmp_path / "store") as server, Api(server.url) as api:
+        feed = Feed(follower_of(Caller(api, secret)))
+        feed.caller.relate()
+        with feed.follow() as following:
+            following.next()
+            assert 0 == server.stop()
+            assert [] == following.rest()
 
 
 def _socket_with_little_room(server: Server) -> socket.socket:

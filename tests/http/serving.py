@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import select
 import subprocess
 import sys
@@ -10,19 +9,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from relatum.cli.bootstrap import make_administrator
 from tests.support.polling import WAIT_SECONDS
 
 
 def initialise(directory: Path, company_id: str = "acme", subject_id: str = "root") -> str:
-    """Make a store, or a further company in it; answers the administrator's secret."""
-    done = subprocess.run(
-        [sys.executable, "-m", "relatum", "init", str(directory), "--company", company_id, "--subject", subject_id],
-        capture_output=True,
-        timeout=WAIT_SECONDS,
-        check=True,
-    )
-    secret: str = json.loads(done.stdout)["secret"]
-    return secret
+    """Make a store, or a further company in it, as `relatum init` does; answers the administrator's secret."""
+    return make_administrator(directory, company_id, subject_id).secret
 
 
 PROGRAM = (sys.executable, "-m", "relatum")

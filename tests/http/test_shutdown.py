@@ -13,7 +13,10 @@ import pytest
 from tests.http.client import RECEIPTS, RECORDS, Api, Caller, fresh, issue
 from tests.http.serving import Server, initialise
 from tests.http.wire import Wire, head, post
+from tests.support.matrix import first_of
 from tests.support.polling import WAIT_SECONDS, until
+
+STOPS = [signal.SIGTERM, signal.SIGINT]
 
 
 def wait_until_refused(port: int) -> None:
@@ -33,7 +36,7 @@ def wait_until_refused(port: int) -> None:
     raise AssertionError("the server still listens")
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", first_of(STOPS))
 def test_a_stop_finishes_a_running_request_and_ends_with_0(number: signal.Signals, tmp_path: Path) -> None:
     directory, key = tmp_path / "store", fresh("key")
     secret = initialise(directory)
@@ -127,8 +130,8 @@ STUCK = """
 import sys
 from threading import Event
 from relatum.cli import main
-from relatum.http.services import Services
-from relatum.judging import Judging
+from relatum.http.server_state import Services
+from relatum.ledger.judgments import Judging
 
 def close(services, seconds, close=Services.close):
     print("the event loop has ended", file=sys.stderr, flush=True)
@@ -141,7 +144,7 @@ main(prog_name="relatum")
 """The program, with a thread that never comes to an end."""
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", first_of(STOPS))
 def test_a_second_signal_does_not_wait_for_threads_either(number: signal.Signals, tmp_path: Path) -> None:
     initialise(tmp_path / "store")
     program = (sys.executable, "-c", STUCK)
@@ -153,7 +156,7 @@ def test_a_second_signal_does_not_wait_for_threads_either(number: signal.Signals
     assert "the time to drain was over" in server.log_path.read_text()
 
 
-@pytest.mark.parametrize("signals", [1, 2])
+@pytest.mark.parametrize("signals", first_of([1, 2]))
 def test_a_thread_that_does_not_end_is_given_up_like_a_request(signals: int, tmp_path: Path) -> None:
     initialise(tmp_path / "store")
     seconds = "1" if signals == 1 else "600"

@@ -16,6 +16,7 @@ from relatum.ledger.company import IssuedCredential
 from relatum.store.verify.directory import verify_directory
 from tests.cli.program import init, run
 from tests.corpora.mapping import Corpus
+from tests.support.matrix import first_of
 from tests.text_export.carrying import files
 from tests.text_export.real import CORPORA, Loaded
 
@@ -45,7 +46,7 @@ def store_of(place: Path, name: str, links: int) -> Stored:
     return Stored(place / "text", told, loaded)
 
 
-@pytest.fixture(scope="module", params=CORPORA)
+@pytest.fixture(scope="module", params=first_of(CORPORA))
 def stored(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Stored:
     return store_of(tmp_path_factory.mktemp(request.param), request.param, LINKS)
 

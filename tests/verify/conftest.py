@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -22,10 +23,16 @@ def sound_rows() -> dict[bytes, bytes]:
         return published_rows(ledger)
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Path:
-    """A data directory that nobody has open."""
-    directory, clock = tmp_path / "store", ManualClock(START_MILLIS)
+@pytest.fixture(scope="session")
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `store` is a copy of."""
+    directory, clock = tmp_path_factory.mktemp("verify") / "store", ManualClock(START_MILLIS)
     with Ledger.open(directory, create=True, clock=clock) as ledger:
         every_kind_of_event(ledger, clock)
     return directory
+
+
+@pytest.fixture
+def store(made_once: Path, tmp_path: Path) -> Path:
+    """A data directory that nobody has open."""
+    return shutil.copytree(made_once, tmp_path / "store")

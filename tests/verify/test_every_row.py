@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from relatum.ledger import Ledger
@@ -10,7 +12,8 @@ from relatum.store.keys import PREFIX_BYTES, STORE_PREFIX, StoreTable, Table
 from relatum.store.memory import MemoryStore
 from relatum.store.verify.directory import verify_rows
 from relatum.store.verify.report import Report
-from tests.integrity.damage import MANNERS, Manner, damaged, forged
+from tests.integrity.damage import MANNERS, damaged, forged
+from tests.support.matrix import matrix
 from tests.support.stores import partitions_of, published_rows
 
 Rows = dict[bytes, bytes]
@@ -47,13 +50,12 @@ def rows_of(found: Rows, table: str) -> list[bytes]:
     return [*own[:: 1 + len(own) // ROWS_TRIED], own[-1]]
 
 
-@pytest.mark.parametrize("manner", MANNERS.values(), ids=MANNERS)
-@pytest.mark.parametrize("table", TABLES)
-def test_a_row_that_is_lost_or_damaged_is_found(sound_rows: Rows, table: str, manner: Manner) -> None:
-    if (manner, table) == (forged, StoreTable.POSITION.name):
+@pytest.mark.parametrize(("table", "manner"), matrix(TABLES, MANNERS))
+def test_a_row_that_is_lost_or_damaged_is_found(sound_rows: Rows, table: str, manner: str) -> None:
+    if (MANNERS[manner], table) == (forged, StoreTable.POSITION.name):
         pytest.skip("the digest of the history is compared with the watermark, which is not here")
     for key in rows_of(sound_rows, table):
-        assert not judged(damaged(sound_rows, (key,), manner)).clean, key.hex()
+        assert not judged(damaged(sound_rows, (key,), MANNERS[manner])).clean, key.hex()
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -72,13 +74,20 @@ def test_journals_without_a_head_are_gone_through_in_small_steps_once(sound_rows
     assert len(found) == report.rows
 
 
-@pytest.mark.parametrize("table", TABLES)
-def test_a_row_that_is_there_twice_is_found(sound_rows: Rows, table: str) -> None:
+OTHER_KEYS: dict[str, Callable[[bytes], bytes]] = {
+    "beside": lambda key: key[:-1] + bytes([key[-1] ^ 1]),
+    "longer": lambda key: key + b"\0",
+    "shorter": lambda key: key[:-1],
+    "last": lambda key: key[: PREFIX_BYTES + 1] + b"\xff" * 70,
+}
+
+
+@pytest.mark.parametrize(("table", "place"), matrix(TABLES, OTHER_KEYS))
+def test_a_row_that_is_there_twice_is_found(sound_rows: Rows, table: str, place: str) -> None:
     for key in rows_of(sound_rows, table):
-        body = rows.unseal(key, sound_rows[key])
-        for other in (key[:-1] + bytes([key[-1] ^ 1]), key + b"\0", key[:-1], key[: PREFIX_BYTES + 1] + b"\xff" * 70):
-            if other not in sound_rows:
-                assert not judged({**sound_rows, other: rows.seal(other, body)}).clean, other.hex()
+        body, other = rows.unseal(key, sound_rows[key]), OTHER_KEYS[place](key)
+        if other not in sound_rows:
+            assert not judged({**sound_rows, other: rows.seal(other, body)}).clean, other.hex()
 
 
 @pytest.mark.parametrize("table", [table.name for table in Table])
