@@ -95,7 +95,7 @@ class Evaluator:
         """
         if version is None:
             return "endpoint_unavailable"
-        if version.meta.revision != end.revision:
+        if not version.meta.holds(end.revision):
             return "endpoint_revision_changed"
         return None if self.is_eligible(version) else "endpoint_unavailable"
 

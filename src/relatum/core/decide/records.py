@@ -136,7 +136,7 @@ def _mark_stale(state: PartitionState, operation: MarkStale, asked: Asked) -> Re
     state.verify_record(version)
     if later is None or later.meta.state == "deleted":
         return missing("the later record does not exist")
-    if later.meta.revision != operation.because.revision:
+    if not later.meta.holds(operation.because.revision):
         return stale("the later record is at another revision")
     marks = {mark.because.record_id for mark in state.standing(operation.record_id).stale_marks}
     lifted = {one for one in marks if _is_deleted(state, one)}
