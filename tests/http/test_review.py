@@ -156,7 +156,9 @@ def test_histories_page_from_the_newest_revision_as_each_was_answered(world: Wor
         ]
         page = caller.ask(f"{family}/history", **thing).json()["page"]
         assert {"history": each, "next_before_revision": None, "stop_reason": "exhausted"} == page
-        joined, before, stops = [], newest + 7, []
+        joined: list[Json] = []
+        stops: list[str] = []
+        before: int | None = newest + 7
         while before is not None:
             page = caller.ask(f"{family}/history", **thing, limit=1, before_revision=before).json()["page"]
             joined, before = joined + page["history"], page["next_before_revision"]
