@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from relatum import limits
+from relatum.core.kinds import REGISTRY
 
 Schema = dict[str, Any]
 
@@ -128,6 +129,8 @@ def refine(components: dict[str, Schema]) -> None:
         for name, member in schema.get("properties", {}).items():
             for part in _parts(member):
                 _refine(name, part)
+    asserted = components["RelationInput"]["properties"]["kind"]
+    asserted["description"] = " ".join(f"`{kind}`: {row.says}" for kind, row in REGISTRY.items())
 
 
 def _parts(schema: Schema) -> Iterator[Schema]:
