@@ -75,7 +75,7 @@ class Client:
         client = cls.__new__(cls)
         settings = gather("http://localhost", secret, environ={"RELATUM_CLIENT_CONFIG": ""})
         driver = Driver(PoolOptions(settings.url, 64, None, verify=False), settings.secret, Tracing(), transport)
-        client._set_up(Session(driver, Plan(timeout, deadline, retry)), settings)
+        client._set_up(Session(driver, Plan(timeout, deadline, retry)), settings)  # noqa: SLF001 - of this class
         return client
 
     def _set_up(self, session: Session, settings: Settings) -> None:
@@ -100,7 +100,7 @@ class Client:
             before.retry if retry is None else retry,
         )
         client = type(self).__new__(type(self))
-        client._set_up(Session(self._session.driver, plan), self._settings)
+        client._set_up(Session(self._session.driver, plan), self._settings)  # noqa: SLF001 - of this class
         return client
 
     def scope(
