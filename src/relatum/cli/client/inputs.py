@@ -11,9 +11,9 @@ from relatum.cli.client.output import Json
 from relatum.cli.client.session import given
 from relatum.cli.client.statuses import wrong
 from relatum.cli.client.values import DOCUMENT, JSON_FILE, MOMENT, REFERENCE, Word
+from relatum.core.answers.relations import Origin
 from relatum.core.kinds import RecordType
 from relatum.core.queries import Order
-from relatum.core.answers.relations import Origin
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -22,10 +22,10 @@ from relatum.cli.client.statuses import wrong
 from relatum.cli.client.targets import command_each
 from relatum.cli.client.values import IDENTIFIER, MOMENT, REFERENCE, RecordAt, Word
 from relatum.cli.client.verb import verb
-from relatum.core.kinds import REGISTRY
-from relatum.core.queries import Order
 from relatum.core.answers.records import Disposition
 from relatum.core.answers.relations import Origin, RelationState
+from relatum.core.kinds import REGISTRY
+from relatum.core.queries import Order
 
 target_argument = click.argument("target", type=REFERENCE)
 id_argument = click.argument("relation_id", type=IDENTIFIER)
