@@ -20,6 +20,9 @@ URL_DEFAULT: Final = "http://127.0.0.1:7474"
 
 _SCOPE: Final = {"PROJECT": "project_id", "MISSION": "mission_id", "AGENT": "agent_id", "VISIBILITY": "visibility"}
 _VARIABLES: Final = ("URL", "SECRET", "SECRET_FILE", "PROFILE", "CONFIG", *_SCOPE)
+_CURRENT: Final = "profile"
+"""Names the profile that is used where none is named, and `default` is not meant; `relatum profile use` writes it."""
+
 _MEMBERS: Final = ("url", "secret", "secret_file", *_SCOPE.values())
 
 
@@ -152,9 +155,10 @@ def _profile(name: str | None, environ: Mapping[str, str]) -> tuple[dict[str, st
     except ValueError:
         raise ConfigurationError(f"the file {file} is not TOML in UTF-8") from None
     profiles = _profiles(file, config)
-    if name is not None and name not in profiles:
+    chosen = config.get(_CURRENT) if name is None else name
+    if chosen is not None and chosen not in profiles:
         raise ConfigurationError(f"the file {file} has no such profile")
-    table = profiles.get(name or "default", {})
+    table = profiles.get(chosen or "default", {})
     if "secret" in table:
         _private_text(file)
     return table, file.parent
@@ -171,8 +175,8 @@ def config_file(environ: Mapping[str, str]) -> Path:
 
 def _profiles(file: Path, config: dict[str, Any]) -> dict[str, dict[str, str]]:
     """All profiles of a file, each sound: a wrong one is refused even where another is used."""
-    if config.keys() - {"profiles"}:
-        raise ConfigurationError(f"the file {file} has something beside profiles")
+    if config.keys() - {"profiles", _CURRENT} or not isinstance(config.get(_CURRENT, ""), str):
+        raise ConfigurationError(f"the file {file} has something beside profiles and the name of the one in use")
     profiles = config.get("profiles", {})
     if not isinstance(profiles, dict):
         raise ConfigurationError(f"profiles of the file {file} is no table")
