@@ -138,7 +138,7 @@ def _ends(state: PartitionState, candidate: Candidate) -> tuple[RecordVersion, R
 def _compare(state: PartitionState, comparison: Comparison, asked: AskedJudgment) -> JudgmentDecision | Refusal:
     source, target = state.record(comparison.source_id), state.record(comparison.target_id)
     if source is None or target is None:
-        return missing()
+        return missing(f"the {'source' if source is None else 'target'} does not exist")
     words, proof = _words(asked.stamp, comparison)
     pending = state.pending_between(comparison.source_id, comparison.target_id)
     given = Given(
@@ -196,7 +196,7 @@ def _sweep(state: PartitionState, asked: AskedJudgment) -> JudgmentDecision | Re
     """Orphans what is strictly older than the deadline, oldest first, whatever the standing of its ends."""
     stamp = asked.stamp
     orphaned: list[CandidateChange] = []
-    for candidate in state.pending_since(stamp.at_millis - asked.deadline_millis):
+    for candidate in state.pending_since(stamp.now_millis - asked.deadline_millis):
         if len(orphaned) == limits.SWEEP_MAX:
             break
         operation_id = uuid7(stamp.at_millis, digests.draw(stamp.entropy, f"operation/{len(orphaned)}", 10))

@@ -98,13 +98,15 @@ def _create(
 def _derive(
     state: PartitionState, record: RecordInput, derivation: Derivation, asked: Asked
 ) -> RecordDecision | Refusal:
-    failure = Evaluator(state, asked.stamp.at_millis).derivation_failure(derivation.sources)
+    evaluator = Evaluator(state, asked.stamp.now_millis)
+    failure = evaluator.derivation_failure(derivation.sources)
     if failure is not None:
         if failure.reason in BOUNDS:
             return invalid("the derivation is too deep, too wide or circular")
+        place = evaluator.failing_pin(derivation.sources, depth=1)
         if failure.reason == "source_missing":
-            return missing("a derivation source does not exist")
-        return stale("a derivation source has changed or is not eligible")
+            return missing(f"the derivation source at {place}, or one that it was made of, does not exist")
+        return stale(f"the derivation source at {place} is at another revision or not eligible")
     return _create(state, record, derivation, asked)
 
 
