@@ -253,7 +253,8 @@ Event = (
 class Head(Sparse, frozen=True, kw_only=True):
     """The tip of a partition: how many events, their chained digest, the last commit time, the tips of its streams.
 
-    `counted` is the tally of the rows that nothing else witnesses.
+    `counted` is the tally of the rows that nothing else witnesses, `log` the frontier of the tree over all events: the
+    roots of its perfect subtrees, the largest first.
     """
 
     sequence: int = 0
@@ -261,15 +262,20 @@ class Head(Sparse, frozen=True, kw_only=True):
     committed_at_millis: int = 0
     streams: dict[Stream, JournalHead] = {}
     counted: Tally = NOTHING
+    log: bytes = b""
 
 
 class Stamp(Sparse, frozen=True, kw_only=True):
-    """What the outside world gives a decision: the commit time, the author, and 32 random bytes to draw from.
+    """What the outside world gives a decision: two instants, the author, and 32 random bytes to draw from.
+
+    `at_millis` is the commit time, `now_millis` what the clock says, by which expiry and validity are judged. They are
+    the same but while the clock lags behind the last commit.
 
     `given_ids` has, by what they are of, the ids that are not drawn: those of an import, which keeps what was.
     """
 
     at_millis: int
+    now_millis: int
     author: Author
     entropy: bytes
     given_ids: dict[str, str] = {}
