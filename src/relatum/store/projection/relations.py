@@ -56,7 +56,7 @@ def _stage_ends(staging: Staging, relation: StoredRelation) -> None:
 
 
 def _index(staging: Staging, after: StoredRelation, *, is_new: bool) -> None:
-    """Both entries, under the contents that the ends pin; of a new relation, which is indexed, its uses and instants too."""
+    """Both entries, under the contents that the ends pin; of a new relation its uses and instants too."""
     given, own = after.input, after.relation_id
     source, target = staging.content_of(given.source), staging.content_of(given.target)
     forward, backward = rows.pack_adjacency(given.kind, given.target), rows.pack_adjacency(given.kind, given.source)
