@@ -20,6 +20,9 @@ TILE_HASHES: Final = 1 << TILE_HEIGHT
 """A full tile has so many hashes, each of a perfect subtree of the same height, a multiple of `TILE_HEIGHT`."""
 
 
+_WITH_CONSEQUENCES: Final = (RecordEvent, RelationEvent, JudgmentEvent)
+
+
 class Appended(NamedTuple):
     """A tree after one more leaf: its frontier, and the roots of the subtrees that the leaf has completed.
 
@@ -32,17 +35,19 @@ class Appended(NamedTuple):
 
 def entry(sequence: int, event_digest: bytes, receipt_digests: Iterable[str]) -> bytes:
     """The entry of an event: its place, its digest, and that of each receipt that it answered, a line each."""
-    lines = ["relatum/1/entry", str(sequence), event_digest.hex(), *receipt_digests, ""]
-    return "\n".join(lines).encode()
+    lines = "".join([digest + "\n" for digest in receipt_digests])
+    return f"relatum/1/entry\n{sequence}\n{event_digest.hex()}\n{lines}".encode()
 
 
 def receipt_digests(event: Event) -> tuple[str, ...]:
     """Of the receipts of an event: its own, then those of the relations that it asserted or retired besides."""
     own = event.receipt if isinstance(event, CheckpointEvent) else receipt_of(event)
-    found = [] if own is None else [own.receipt_digest]
-    if isinstance(event, RecordEvent | RelationEvent | JudgmentEvent) and event.consequences is not None:
-        found += [part.receipt.receipt_digest for part in event.consequences.relations]
-    return tuple(dict.fromkeys(found))  # a verdict's own receipt is that of the relation it asserts
+    if own is None:
+        return ()
+    if not isinstance(event, _WITH_CONSEQUENCES) or event.consequences is None:
+        return (own.receipt_digest,)
+    besides = [part.receipt.receipt_digest for part in event.consequences.relations]
+    return tuple(dict.fromkeys([own.receipt_digest, *besides]))  # a verdict's own is that of the relation it asserts
 
 
 def leaf_of(event: Event, event_digest: bytes) -> bytes:
