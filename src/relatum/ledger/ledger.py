@@ -95,7 +95,7 @@ class Ledger(CompanyCommands):
         """Takes over an open database; callers use `open` or `in_memory`. A simulation brings its own `committer`."""
         self.clock = clock or SystemClock()
         """By which is judged what holds now; commit times never run backwards, though it may."""
-        self._commit_clock = FloorClock(self.clock, database.position.committed_at_millis)
+        self._commit_clock = FloorClock(self.clock, database.position.floor)
         self.metrics = metrics or Metrics()
         self._database = database
         self._entropy = entropy or SystemEntropy()
@@ -339,6 +339,11 @@ class Ledger(CompanyCommands):
         return CheckpointSubmission(partition, author, stream, command, digest) if known is None else known
 
     # Life
+
+    @property
+    def recovered(self) -> bool:
+        """Whether the process that had the store open before did not close it: it was killed, say."""
+        return self._database.recovered
 
     @property
     def upkeep(self) -> Upkeep | None:
