@@ -214,3 +214,13 @@ def test_the_how_to_pages_can_be_pasted_one_after_another(tmp_path: Path) -> Non
     printed = run_in_shell(code, tmp_path)
     assert statuses_told(code) == statuses_seen(printed)
     assert len(statuses_told(code)) > 25
+
+
+@pytest.mark.slow
+@needs_curl
+def test_the_requests_of_the_page_on_judgments_can_be_pasted_after_the_first_steps(tmp_path: Path) -> None:
+    code = script(HOWTO / "first-steps.md", DOCS / "judgments.md")
+    printed = run_in_shell(code, tmp_path)
+    assert statuses_told(code) == statuses_seen(printed)
+    assert len(statuses_told(code)) > 12
+    assert '"superseded_by":"' in printed
