@@ -47,6 +47,7 @@ STRINGS: Final[dict[str, Schema]] = {
     "agent_id": _identifier("The agent"),
     "private_subject_id": _identifier("The subject whose private partition it is; null for a shared one"),
     "reporter": _identifier("The subject that asserted"),
+    "author": _identifier("The subject that wrote the present content"),
     "category": _identifier("The category"),
     "topic_key": _identifier("A slot that one record of the partition holds at a time"),
     "fact_key": _identifier("A group of records that are compared"),
