@@ -43,8 +43,8 @@ def arguments(options: PoolOptions) -> dict[str, Any]:
     secure = options.url.startswith("https") or (options.proxy or "").startswith("https")
     verify: Any = options.verify
     if secure and isinstance(verify, str):
-        place = {"capath": verify} if Path(verify).is_dir() else {"cafile": verify}
-        verify = ssl.create_default_context(**place)
+        folder = Path(verify).is_dir()
+        verify = ssl.create_default_context(capath=verify) if folder else ssl.create_default_context(cafile=verify)
     elif secure and isinstance(verify, bool):
         verify = httpx.create_ssl_context(verify=verify, trust_env=True)
     return {
