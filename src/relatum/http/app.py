@@ -17,9 +17,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from relatum.errors import Refusal
 from relatum.http import errors
 from relatum.http.endpoint import NO_ROOM, Endpoint
+from relatum.http.problems import negotiated
 from relatum.http.responses import Header, write
 from relatum.http.routes import AnyRoute, PublicRoute
 from relatum.http.server_state import Services
+from relatum.http.trace_context import traced
 
 _NO_ROUTE: Final = "(none)"
 """Stands for the route in metrics where there is none: a path that a client made up is no label."""
@@ -91,9 +93,11 @@ class _Public:
         try:
             response = self._route.respond(self._services)
         except Exception as error:  # noqa: BLE001 - as for every other route
-            self._services.log.failure("a request failed inside the server", error, route=self._route.path)
+            self._services.log.failure(
+                "a request failed inside the server", error, route=self._route.path, **traced(scope)
+            )
             response = errors.refused(errors.INTERNAL)
-        await write(scope, send, response)
+        await write(scope, send, negotiated(scope, response))
         self._services.metrics.requests(self._route.path, str(response.status)).inc()
 
 
@@ -105,5 +109,5 @@ class _Refusing:
         self._counter = services.metrics.requests(_NO_ROUTE, str(refusal.status))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await write(scope, send, self._response)
+        await write(scope, send, negotiated(scope, self._response))
         self._counter.inc()

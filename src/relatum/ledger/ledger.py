@@ -58,7 +58,7 @@ from relatum.store.credential_cache import CredentialMemory
 from relatum.store.database import Database
 from relatum.store.file_maintenance import Image, Upkeep
 from relatum.store.replay import look_up_checkpoint
-from relatum.telemetry import Log, Metrics
+from relatum.telemetry import Log, Metrics, WriteSpans
 
 MemoryOperation = RecordOperation | RelationOperation | LinkOperation
 Readiness = Literal["ready", "poisoned", "draining"]
@@ -264,6 +264,10 @@ class Ledger(CompanyCommands):
         IMPORTANT: meanwhile nothing that blocks until a command is decided may be called in that thread.
         """
         return self._committer.in_turns_with(loop)
+
+    def trace_writes(self, spans: WriteSpans | None) -> None:
+        """From now on `spans` is told when commands wait for the writer and when a group of them is committed."""
+        self._committer.spans = spans
 
     # Restoring what was exported; no request ever leads here
 
