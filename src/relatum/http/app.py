@@ -18,10 +18,10 @@ from relatum.errors import Refusal
 from relatum.http import errors
 from relatum.http.endpoint import NO_ROOM, Endpoint
 from relatum.http.problems import negotiated
+from relatum.http.request_id import identified
 from relatum.http.responses import Header, write
 from relatum.http.routes import AnyRoute, PublicRoute
 from relatum.http.server_state import Services
-from relatum.http.trace_context import traced
 
 _NO_ROUTE: Final = "(none)"
 """Stands for the route in metrics where there is none: a path that a client made up is no label."""
@@ -94,7 +94,7 @@ class _Public:
             response = self._route.respond(self._services)
         except Exception as error:  # noqa: BLE001 - as for every other route
             self._services.log.failure(
-                "a request failed inside the server", error, route=self._route.path, **traced(scope)
+                "a request failed inside the server", error, route=self._route.path, **identified(scope)
             )
             response = errors.refused(errors.INTERNAL)
         await write(scope, send, negotiated(scope, response))

@@ -19,7 +19,7 @@ from relatum.client.attempts import Plan
 from relatum.client.pool import PoolOptions
 from relatum.client.requests import CallOptions, Policy, Request, get, post
 from relatum.client.secret import Secret
-from relatum.client.settings import Settings, gather
+from relatum.client.settings import SecretSource, Settings, gather
 from relatum.client.tracing import OpenTelemetry, Tracing
 from relatum.core.answers.access import Credential, CredentialAnswer
 from relatum.core.answers.public import Health, NotReady, Readiness, Ready
@@ -72,7 +72,8 @@ class AsyncClient:
     ) -> Self:
         """A client over a transport of the HTTP library's, for a server in this process; it reads no settings."""
         client = cls.__new__(cls)
-        settings = gather("http://localhost", secret, environ={"RELATUM_CLIENT_CONFIG": ""})
+        given = secret if secret is None or isinstance(secret, Secret) else Secret(secret)
+        settings = Settings("http://localhost", SecretSource(given), {})
         driver = AsyncDriver(PoolOptions(settings.url, 64, None, verify=False), settings.secret, Tracing(), transport)
         client._set_up(AsyncSession(driver, Plan(timeout, deadline, retry)), settings)  # noqa: SLF001 - of this class
         return client

@@ -26,10 +26,11 @@ from relatum.ledger.writer.group import CommandFailed, Group
 from relatum.ledger.writer.group_builder import Deciding
 from relatum.ledger.writer.loop_executor import Turns
 from relatum.ledger.writer.notifications import Announcer
+from relatum.ledger.writer.row_counter import RowCounter
 from relatum.ledger.writer.submission import Outcome, Submission, Ticket
 from relatum.store import failpoints
 from relatum.store.database import Database
-from relatum.telemetry import Log, Metrics, WriteSpans
+from relatum.telemetry import Log, Metrics, WriteSpans, storage_cause
 
 _UNTRACED: Final = nullcontext()
 
@@ -64,6 +65,7 @@ class Committer:
         self._metrics = metrics
         self._log = log
         self._group_commands_max = group_commands_max
+        self.row_counter = RowCounter(database)
         self._intake = Intake(queue_commands_max)
         self._turns: Turns | None = None
         self._thread = Thread(target=self._run, name="relatum-committer", daemon=True)
@@ -109,6 +111,7 @@ class Committer:
         Raises RuntimeError where it would wait for itself.
         """
         self.require_no_turns_here()
+        self.row_counter.close()
         self._intake.close()
         self._wake()
         self._thread.join(timeout_seconds)
@@ -139,8 +142,7 @@ class Committer:
             self._clock_refused = True
             self._refuse(deciding.tickets, failure)
         except Exception as error:  # noqa: BLE001 - whatever broke, the outcome on disk is unknown
-            self.poisoned = True
-            self._log.failure("a commit failed; writes are refused until a restart", error)
+            self._poison("a commit failed; writes are refused until a restart", error)
             self._refuse(deciding.tickets)
         return True
 
@@ -198,8 +200,13 @@ class Committer:
         try:
             self._database.mark()
         except Exception as error:  # noqa: BLE001 - as above
-            self.poisoned = True
-            self._log.failure("the watermark can't be raised; writes are refused until a restart", error)
+            self._poison("the watermark can't be raised; writes are refused until a restart", error)
+
+    def _poison(self, message: str, error: Exception) -> None:
+        self.poisoned = True
+        cause, _ = storage_cause(error)
+        self._metrics.storage_failures(cause).inc()
+        self._log.failure(message, error)
 
     def _refuse(self, tickets: list[Ticket], failure: WritesRefused | None = None) -> None:
         """Tells the waiters of a failure; by default of one whose outcome nobody knows."""
