@@ -48,7 +48,6 @@ class Traced:
         provider = TracerProvider()
         provider.add_span_processor(SimpleSpanProcessor(self.exporter))
         tracing = Tracing(provider)
-        ledger.trace_writes(tracing)
         self.lines = io.StringIO()
         log = Log(self.lines, lambda: START_MILLIS)
         self.services = Services(ledger, log, Pages(b"{}", b""), slots_max=8, read_threads=1, tracing=tracing)
@@ -64,6 +63,7 @@ class Traced:
         [issued] = self.ask(("/api/v1/credentials", {"spec": spec}))
         self.secret = issued.json()["secret"]
         self.exporter.clear()
+        ledger.trace_writes(tracing)
 
     def ask(self, *requests: tuple[str, Json], headers: dict[str, str] | None = None) -> list[httpx.Response]:
         """All at once."""

@@ -269,8 +269,6 @@ class Ledger(CompanyCommands):
         """From now on `spans` is told when commands wait for the writer and when a group of them is committed."""
         self._committer.spans = spans
 
-    # Restoring what was exported; no request ever leads here
-
     def restoration(
         self,
         partition: Partition,
@@ -279,7 +277,7 @@ class Ledger(CompanyCommands):
         operation: MemoryOperation | Comparing,
         given_ids: dict[str, str],
     ) -> Restoration:
-        """A command of an import, which gives the ids of what it makes by what they are of."""
+        """A command of an import, which gives the ids of what it makes by what they are of; no request leads here."""
         if isinstance(operation, Comparing):
             digest = digests.judgment_command_digest(operation, self._database.store_key)
             return JudgmentSubmission(partition, author, idempotency_key, operation, digest, given_ids=given_ids)
