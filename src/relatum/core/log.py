@@ -8,7 +8,7 @@ alone, over values with random parts: nothing can be guessed from it, and nothin
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final
 
 from relatum.core import digests
 from relatum.core.events import CheckpointEvent, Event, JudgmentEvent, RecordEvent, RelationEvent
@@ -21,16 +21,6 @@ TILE_HASHES: Final = 1 << TILE_HEIGHT
 
 
 _WITH_CONSEQUENCES: Final = (RecordEvent, RelationEvent, JudgmentEvent)
-
-
-class Appended(NamedTuple):
-    """A tree after one more leaf: its frontier, and the roots of the subtrees that the leaf has completed.
-
-    `completed[h]` is that of 2**h leaves; the first is the leaf itself.
-    """
-
-    frontier: bytes
-    completed: tuple[bytes, ...]
 
 
 def entry(sequence: int, event_digest: bytes, receipt_digests: Iterable[str]) -> bytes:
@@ -55,16 +45,24 @@ def leaf_of(event: Event, event_digest: bytes) -> bytes:
     return digests.log_leaf(entry(event.sequence, event_digest, receipt_digests(event)))
 
 
-def appended(frontier: bytes, size: int, leaf: bytes) -> Appended:
-    """The tree of `size` leaves after one more. Costs a hash for each trailing one of `size`, one on average."""
+def appended(frontier: bytes, size: int, leaf: bytes) -> bytes:
+    """The frontier of a tree of `size` leaves after one more. Costs a hash for each trailing one of `size`."""
     node, end = leaf, len(frontier)
-    completed = [leaf]
     while size & 1:
         node = digests.log_node(frontier[end - HASH_BYTES : end], node)
-        completed.append(node)
         end -= HASH_BYTES
         size >>= 1
-    return Appended(frontier[:end] + node, tuple(completed))
+    return frontier[:end] + node
+
+
+def completed(frontier: bytes, size: int, leaf: bytes) -> list[bytes]:
+    """The roots of the subtrees that one more leaf completes, by their height: the first is the leaf itself."""
+    nodes, end = [leaf], len(frontier)
+    while size & 1:
+        nodes.append(digests.log_node(frontier[end - HASH_BYTES : end], nodes[-1]))
+        end -= HASH_BYTES
+        size >>= 1
+    return nodes
 
 
 def root(frontier: bytes) -> bytes:
