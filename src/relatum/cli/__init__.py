@@ -19,6 +19,7 @@ from relatum.cli.bench.command import bench
 from relatum.cli.compact import compact
 from relatum.cli.exit_status import Commands
 from relatum.cli.init import init
+from relatum.cli.mcp import mcp
 from relatum.cli.quickstart.command import quickstart
 from relatum.cli.rebuild import rebuild
 from relatum.cli.serve import serve
@@ -55,6 +56,7 @@ for _command in (
     init,
     admin,
     serve,
+    mcp,
     backup,
     restore,
     export_command,

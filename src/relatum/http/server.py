@@ -24,6 +24,7 @@ from relatum.errors import StorageFailure
 from relatum.http.app import application, while_busy
 from relatum.http.connections import Connections
 from relatum.http.library_logs import told_in, unhandled_in
+from relatum.http.mcp_endpoint import PATH, McpEndpoint, is_served
 from relatum.http.openapi.document import document
 from relatum.http.openapi.page import page
 from relatum.http.operator import Operating, OperatorToken
@@ -72,6 +73,7 @@ def serve(
     services = services_of(ledger, settings, log)
     time = _Time(settings.drain_timeout_seconds)
     operating = _operating(operator_token, services)
+    agents = McpEndpoint(services, settings) if is_served(settings) else None
     try:
         with contextlib.ExitStack() as stack:
             stack.enter_context(told_in(log))
@@ -84,7 +86,7 @@ def serve(
                     _config(app, _bounds(app, connections, services, settings), settings),
                     stack.enter_context(_listener(settings.host, port)),
                 )
-                for app, port in _applications(services, settings, operating)
+                for app, port in _applications(services, settings, operating, agents)
             ]
             sweep_seconds = 60.0 * settings.sweep_interval_minutes
             finished = _run(servers, services, time, sweep_seconds, lambda: _announce(servers, announce, log))
@@ -113,15 +115,20 @@ def _operating(token: OperatorToken | None, services: Services) -> Mapping[str, 
 
 
 def _applications(
-    services: Services, settings: Settings, operating: Mapping[str, ASGIApp]
+    services: Services, settings: Settings, operating: Mapping[str, ASGIApp], agents: McpEndpoint | None
 ) -> list[tuple[ASGIApp, int]]:
     """What is served, and on which port."""
+    beside = operating if agents is None else {**operating, PATH: agents}
     if settings.metrics_port is None:
-        return [(application((*ROUTES, METRICS_ROUTE), services, operating), settings.port)]
-    return [
-        (application(ROUTES, services, operating), settings.port),
-        (application((METRICS_ROUTE,), services), settings.metrics_port),
-    ]
+        found = [(application((*ROUTES, METRICS_ROUTE), services, beside), settings.port)]
+    else:
+        found = [
+            (application(ROUTES, services, beside), settings.port),
+            (application((METRICS_ROUTE,), services), settings.metrics_port),
+        ]
+    if agents is not None:
+        agents.app = found[0][0]
+    return found
 
 
 def _bounds(app: ASGIApp, connections: Connections, services: Services, settings: Settings) -> Bounds:

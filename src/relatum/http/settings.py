@@ -29,6 +29,7 @@ CONNECTIONS_MIN: Final = 64
 _FOUND_CHARACTERS_MAX: Final = 80
 
 LogLevel = Literal["debug", "info", "warning", "error"]
+McpMode = Literal["auto", "on", "off"]
 Port = Annotated[int, Meta(ge=0, le=65_535)]
 
 
@@ -82,6 +83,15 @@ class Settings(Struct, frozen=True, kw_only=True):
     scrub_hours: Annotated[
         int, Meta(ge=0, le=8_760, description="For a pass of the scrub over all rows, again and again; 0 turns it off.")
     ] = 24
+    mcp: Annotated[
+        McpMode, Meta(description="Whether /mcp is served; auto: where the package of the extra mcp is installed.")
+    ] = "auto"
+    mcp_tools: Annotated[
+        str, Meta(min_length=1, max_length=255, pattern=r"^\S+\Z", description="The sets of tools that /mcp offers.")
+    ] = "core"
+    mcp_origins: Annotated[
+        str, Meta(max_length=4_096, description="Origins of web pages that may ask /mcp, joined by commas.")
+    ] = ""
     log_level: Annotated[LogLevel, Meta(description="The least severe log lines written.")] = "info"
 
     def as_toml(self) -> str:
