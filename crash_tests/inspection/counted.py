@@ -10,7 +10,7 @@ from crash_tests.inspection.stored import StoredPartition
 from crash_tests.violation import require
 from relatum.store.keys import Table
 
-TABLES: Final = [table for table in Table if table is Table.TOPIC or Table.STANDING <= table <= Table.FACT]
+TABLES: Final = [table for table in Table if table is Table.TOPIC or Table.STANDING <= table <= Table.SOURCE]
 
 
 def check_counted(partition: StoredPartition) -> None:

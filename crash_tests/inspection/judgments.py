@@ -139,7 +139,7 @@ class Past:
             del self.links[pair]
 
 
-TABLES = [table for table in Table if Table.STANDING <= table <= Table.FACT and table is not Table.WORDS]
+TABLES = [table for table in Table if Table.STANDING <= table <= Table.SOURCE and table is not Table.WORDS]
 
 
 def check_judgments(partition: StoredPartition, events: list[Event]) -> int:
@@ -216,12 +216,14 @@ def _others(partition: StoredPartition, past: Past) -> Iterator[Told]:
 
 
 def _facts(partition: StoredPartition) -> Iterator[Told]:
-    """A row for each fact key of a record that is not deleted."""
+    """A row for each fact key, and each source, of a record that is not deleted."""
     for version in partition.reader.records():
         payload = partition.reader.payload(version.meta) if version.meta.state == "active" else None
         if payload is not None and payload.fact_key is not None:
             said = digests.said_digest(payload.content, payload.provenance.source_hash if payload.provenance else None)
             yield Table.FACT, partition.keys.fact(payload.fact_key, version.meta.record_id), said
+        if payload is not None and payload.provenance is not None:
+            yield Table.SOURCE, partition.keys.source(payload.provenance.source_id, version.meta.record_id), b""
 
 
 def _check_words(partition: StoredPartition, past: Past, relations: dict[str, StoredRelation]) -> int:

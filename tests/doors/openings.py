@@ -194,6 +194,7 @@ JUDGED_OPENINGS: Final[dict[Table, Opening]] = {
     Table.SUSPICION: lambda reader, rest: reader.suspicion(_id(rest), _id(rest, 16)),
     Table.PROMOTED: lambda reader, rest: reader.promoted_on(rest.decode()),
     Table.FACT: lambda reader, _: list(reader.all_facts()),
+    Table.SOURCE: lambda reader, _: list(reader.of_source("book")),
 }
 """Of what judgments, links, promotions and facts leave."""
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.http.client import (
     ABSENT,
+    FORBIDDEN,
     INVALID,
     KEY_CONFLICT,
     NO_RECORD,
@@ -228,3 +231,29 @@ def test_no_route_of_relations_answers_an_endpoints_payload(caller: Caller) -> N
     ]
     assert [200] * 4 == [answer.status_code for answer in answers]
     assert not any(text in answer.text for answer in answers)
+
+
+def test_without_review_a_query_shows_what_the_caller_s_own_subject_reported(admin: Caller, caller: Caller) -> None:
+    worker = issue(admin, capabilities=["memory_read", "memory_write"], scope=caller.scope)
+    source, target = caller.create(), caller.create()
+    mine, other = worker.relate(source, target), caller.relate(source, target)
+    revision = {"record_id": source["record_id"], "expected_revision": 1, "record": {"content": "corrected"}}
+    accepted(worker.command(RECORDS, type="revise", **revision))
+
+    def asked(who: Caller, **wanted: Any) -> tuple[list[str], str | None]:
+        answer = who.ask(f"{RELATIONS}/query", filter=wanted)
+        assert 200 == answer.status_code, answer.text
+        page = answer.json()["page"]
+        return [one["relation"]["relation_id"] for one in page["relations"]], page["next_cursor"]
+
+    own, everybody = [mine["relation_id"]], [mine["relation_id"], other["relation_id"]]
+    assert (own, None) == asked(worker)
+    assert (own, None) == asked(worker, reporter=worker.credential["spec"]["subject_id"])
+    assert sorted(everybody) == sorted(asked(caller)[0])
+    answer = worker.ask(f"{RELATIONS}/query", filter={})
+    verdict = answer.json()["page"]["relations"][0]["eligibility"]
+    assert "endpoint_revision_changed" == verdict["reason"]
+    stranger = caller.credential["spec"]["subject_id"]
+    assert FORBIDDEN == refusal(worker.ask(f"{RELATIONS}/query", filter={"reporter": stranger}))
+    _, cursor = asked(caller, limit=1)
+    assert INVALID == refusal(worker.ask(f"{RELATIONS}/query", filter={"cursor": cursor})), "a reviewer's cursor"

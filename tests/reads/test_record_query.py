@@ -13,6 +13,7 @@ from relatum.core.answers.records import RecordPage
 from relatum.core.ids import Ref
 from relatum.core.queries import RecordFilter
 from relatum.core.receipts import Receipt
+from relatum.core.records import RecordProvenance
 from relatum.errors import Failure, Refusal
 from relatum.ledger import Ledger
 from relatum.ledger.reads import record_query
@@ -82,6 +83,29 @@ def test_a_revision_does_not_move_a_record(desk: Desk, reading: Reading, clock: 
     made = created_one_by_one(desk, clock, 3)
     desk.revise(Ref(record_id=made[0], revision=1))
     assert made == ids(answered(reading.record_page(order="created_asc")))
+
+
+@pytest.mark.parametrize("order", ["created_asc", "created_desc"])
+def test_records_of_a_source_cost_what_they_are(desk: Desk, reading: Reading, clock: ManualClock, order: str) -> None:
+    made = []
+    for number in range(6):
+        created_one_by_one(desk, clock, 5)
+        origin = RecordProvenance(source_id="book" if number % 2 else "film")
+        made.append(desk.create(f"from it {number}", provenance=origin))
+    elsewhere = desk.revise(made[3], "from elsewhere", provenance=RecordProvenance(source_id="film"))
+    desk.delete(made[1])
+    gone = desk.review(made[5], "rejected")
+    late = desk.create("from it at last", provenance=RecordProvenance(source_id="book"))
+    back = desk.revise(elsewhere, "from it again", provenance=RecordProvenance(source_id="book"))
+    expected = [back.record_id, late.record_id] if order == "created_asc" else [late.record_id, back.record_id]
+    pages = list(follow(reading, source_id="book", order=order, limit=1))
+    assert expected == [one for page in pages for one in ids(page)]
+    assert 3 == sum(page.scanned_records for page in pages), "the two, and the one that was rejected"
+    desk.review(gone, "approved")
+    assert 3 == len(ids(answered(reading.record_page(source_id="book", text="FROM IT"))))
+    assert [] == ids(answered(reading.record_page(source_id="no such book")))
+    assert BAD_REQUEST == refused(reading.record_page(source_id=" "))
+    assert BAD_REQUEST == refused(reading.record_page(source_id="film", cursor=pages[0].next_cursor))
 
 
 # Members of a page

@@ -59,8 +59,9 @@ def _records(desk: Desk, clock: ManualClock) -> None:
     desk.review(derived, "rejected")
     desk.refuse(builders.revise(derived))
     desk.delete(desk.review(desk.revise(desk.create("gone", topic_key="ghosts"), "gone", topic_key="ghosts")))
-    desk.delete(desk.derive(desk.create("kept"), content="a summary that goes"))
-    desk.create("the next holder", topic_key="ghosts")
+    kept = desk.create("kept", provenance=RecordProvenance(source_id="book"))
+    desk.delete(desk.derive(kept, content="a summary that goes"))
+    desk.create("the next holder", topic_key="ghosts", provenance=RecordProvenance(source_id="book"))
     desk.revise(desk.create("plain"), topic_key="tides")
 
 

@@ -183,6 +183,11 @@ def fact_key(fact: str) -> bytes:
     return blake3(b"relatum/1/fact-key\0" + fact.encode()).digest(16)
 
 
+def source_key(source: str) -> bytes:
+    """Where the records that come from a source are looked up: 16 bytes."""
+    return blake3(b"relatum/1/source-key\0" + source.encode()).digest(16)
+
+
 def said_digest(content: str, source_hash: str | None) -> bytes:
     """What a record says of its fact, and by which state of its source; equal for equal statements: 16 bytes."""
     return blake3(b"relatum/1/said\0" + encode([content, source_hash])).digest(16)

@@ -75,7 +75,8 @@ class PageFilter(Sparse, frozen=True, kw_only=True):
 class RecordFilter(PageFilter, frozen=True, kw_only=True):
     """Filter of `records/query`: a record passes that agrees with every member given.
 
-    `text` is sought in title and content, whatever the case.
+    `text` is sought in title and content, whatever the case; `source_id` is that of the provenance, found by
+    an index.
     """
 
     text: str | None = None
@@ -84,12 +85,13 @@ class RecordFilter(PageFilter, frozen=True, kw_only=True):
     category: str | None = None
     fact_key: str | None = None
     topic_key: str | None = None
+    source_id: str | None = None
 
     def problem(self) -> str | None:
         """The static rule that this filter breaks, or None."""
-        names = (self.category, self.fact_key, self.topic_key)
+        names = (self.category, self.fact_key, self.topic_key, self.source_id)
         sound = all(name is None or is_identifier(name) for name in names)
-        return None if sound else "category, fact_key and topic_key must be identifiers"
+        return None if sound else "category, fact_key, topic_key and source_id must be identifiers"
 
 
 class CompanyRecordFilter(RecordFilter, frozen=True, kw_only=True):

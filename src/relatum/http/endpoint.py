@@ -169,5 +169,7 @@ def _scope_refusal(credential: Credential, body: Scoped, needs: Needs) -> Refusa
     """Scope identifiers first, then capabilities and grant together: a client can't tell which of the two it lacks."""
     if not body.scope.well_formed():
         return invalid("the scope's identifiers must be 1 to 256 bytes, not blank, without control characters")
-    granted = credential.holds(*needs.of(body)) and credential.spec.authority.covers(body.scope)
+    granted = credential.holds(*needs.of(body, credential.spec.subject_id)) and credential.spec.authority.covers(
+        body.scope
+    )
     return None if granted else errors.FORBIDDEN

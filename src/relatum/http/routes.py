@@ -35,7 +35,8 @@ class Needs:
     """Capabilities that a scoped request needs, beside a grant of its scope. `words` says the same to people."""
 
     words: str
-    of: Callable[[Any], Collection[Capability]]
+    of: Callable[[Any, str], Collection[Capability]]
+    """Of a body, and the subject of the credential that it came with."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +80,7 @@ AnyRoute = Route[Any] | PublicRoute
 
 def needing(*capabilities: Capability) -> Needs:
     """The same capabilities whatever the body."""
-    return Needs(words=" and ".join(capabilities), of=lambda _body: capabilities)
+    return Needs(words=" and ".join(capabilities), of=lambda _body, _subject: capabilities)
 
 
 def needing_by_operation(
@@ -88,7 +89,7 @@ def needing_by_operation(
     """What each operation of a body needs, all of them together."""
     words = "; ".join(f"`{kind.__struct_config__.tag}`: {' and '.join(table[kind])}" for kind in table)
 
-    def of(body: Any) -> Collection[Capability]:
+    def of(body: Any, _subject: str) -> Collection[Capability]:
         return {capability for operation in operations(body) for capability in table[type(operation)]}
 
     return Needs(words=words, of=of)

@@ -202,6 +202,20 @@ class JudgmentReader(PartitionRows):
         for key, body in self._under(prefix):
             yield key[len(prefix) : -16], uuid_text(key[-16:]), body
 
+    # Sources
+
+    def of_source(self, source: str, after: str | None = None, *, reverse: bool = False) -> Iterator[str]:
+        """The records that come from a source, in the order of creation, strictly after (or before) `after`."""
+        self.require_counted()
+        prefix = self.keys.sources(source)
+        start, stop = prefix, beyond(prefix)
+        if after is not None:
+            own = self.keys.source(source, after)
+            start, stop = (prefix, own) if reverse else (own + b"\0", stop)
+        for key, row in self.reader.scan(start, stop, reverse=reverse):
+            rows.unseal(key, row)
+            yield uuid_text(key[-16:])
+
     # Promotions
 
     def suspicion(self, one_id: str, other_id: str) -> tuple[str, ...]:

@@ -68,6 +68,7 @@ class Table(IntEnum):
     SUSPICION = 33
     PROMOTED = 34
     FACT = 35
+    SOURCE = 36
 
 
 COUNTED = frozenset((Table.TOPIC, *(table for table in Table if table >= Table.STANDING)))
@@ -351,6 +352,14 @@ class PartitionKeys:
     def fact(self, fact: str, record_id: str) -> bytes:
         """That a record says something of a fact."""
         return self.facts(fact) + _id(record_id)
+
+    def sources(self, source: str) -> bytes:
+        """Prefix of the records that come from one source."""
+        return self._tables[Table.SOURCE] + digests.source_key(source)
+
+    def source(self, source: str, record_id: str) -> bytes:
+        """That a record comes from a source."""
+        return self.sources(source) + _id(record_id)
 
     def swept(self, target_id: str) -> bytes:
         """Which event a run of the sweep, or one operation of it, belongs to."""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from msgspec.structs import replace
+
+from relatum.core.answers.access import Capability
 from relatum.core.answers.relations import (
     RelationInspectAnswer,
     RelationQueryAnswer,
@@ -12,7 +15,7 @@ from relatum.core.answers.relations import (
 )
 from relatum.core.queries import RelationQuery, RelationRead, RelationRevisionRead
 from relatum.errors import Refusal
-from relatum.http.routes import Route, needing, reading, scanning
+from relatum.http.routes import Needs, Route, needing, reading, scanning
 from relatum.http.server_state import Call, reader_of
 from relatum.ledger.reads import relation_query, relations
 from relatum.ledger.view import RequestView
@@ -44,12 +47,24 @@ def revision(call: Call[RelationRevisionRead], view: RequestView) -> RelationRev
 
 
 def query(call: Call[RelationQuery], view: RequestView) -> RelationQueryAnswer | Refusal:
-    """A page of retained relations that a filter wants."""
-    found = relation_query.query(reader_of(call, view), view.now_millis, view.store_key, call.body.filter)
+    """A page of retained relations that a filter wants; of the caller's own where they may not review."""
+    wanted, credential = call.body.filter, call.credential
+    if not credential.holds("memory_review"):
+        wanted = replace(wanted, reporter=credential.spec.subject_id)
+    found = relation_query.query(reader_of(call, view), view.now_millis, view.store_key, wanted)
     if isinstance(found, Refusal):
         return found
     return RelationQueryAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, page=found)
 
+
+def _needed(body: RelationQuery, subject_id: str) -> tuple[Capability, ...]:
+    own = body.filter.reporter in (None, subject_id)
+    return ("memory_read",) if own else ("memory_read", "memory_review")
+
+
+QUERYING: Final = Needs(
+    words="memory_read; without memory_review it shows what the caller's own subject reported", of=_needed
+)
 
 ROUTES: Final = (
     Route(
@@ -89,7 +104,7 @@ ROUTES: Final = (
         path="/api/v1/memory/relations/query",
         tag="relations",
         summary="Search retained relations, page by page",
-        access=needing("memory_read", "memory_review"),
+        access=QUERYING,
         takes=RelationQuery,
         answers=RelationQueryAnswer,
         handle=scanning(query),

@@ -15,7 +15,9 @@ class RecordMatch:
         self._text = None if wanted.text is None else wanted.text.casefold()
         self._tag = wanted.tag
         self._names = (wanted.category, wanted.fact_key, wanted.topic_key)
-        self._any_payload = self._text is None and self._tag is None and self._names == (None, None, None)
+        self._source = wanted.source_id
+        others = (self._text, self._tag, self._source, *self._names)
+        self._any_payload = all(other is None for other in others)
 
     def facts(self, meta: RecordMeta) -> bool:
         """Whether the kept part agrees."""
@@ -26,6 +28,9 @@ class RecordMatch:
         if self._any_payload or payload is None:
             return self._any_payload
         if self._tag is not None and self._tag not in payload.tags:
+            return False
+        source = None if payload.provenance is None else payload.provenance.source_id
+        if self._source not in (None, source):
             return False
         given = (payload.category, payload.fact_key, payload.topic_key)
         if any(name is not None and name != other for name, other in zip(self._names, given, strict=True)):

@@ -5,7 +5,7 @@ Implements `records/query` (records.md, reads) and the company's `records/query`
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Generic, NamedTuple
 
@@ -17,7 +17,7 @@ from relatum.core.eligibility import Evaluator
 from relatum.core.queries import CompanyRecordFilter, RecordFilter
 from relatum.core.records import Payload
 from relatum.core.state import RecordVersion
-from relatum.errors import Refusal, Refused, invalid
+from relatum.errors import Refusal, Refused, StorageInconsistency, invalid
 from relatum.ledger.reads.cursor import Cursors
 from relatum.ledger.reads.filters import RecordMatch
 from relatum.ledger.reads.pagination import Entry, Gathered, Select, gather
@@ -135,9 +135,21 @@ def _gathered(
     partition: PartitionReader, cursors: Cursors, wanted: RecordFilter, select: Select[RecordVersion, Entry]
 ) -> Gathered[Entry]:
     return gather(
-        partition.records(cursors.after(), reverse=wanted.newest_first),
+        _candidates(partition, cursors.after(), wanted),
         lambda version: version.meta.record_id,
         select,
         entries_max=wanted.entries_max,
         scanned_max=wanted.scanned_max,
     )
+
+
+def _candidates(partition: PartitionReader, after: str | None, wanted: RecordFilter) -> Iterator[RecordVersion]:
+    """The records to look at, in the order that is wanted: those of one source by its index, or else all."""
+    if wanted.source_id is None:
+        yield from partition.records(after, reverse=wanted.newest_first)
+        return
+    for record_id in partition.of_source(wanted.source_id, after, reverse=wanted.newest_first):
+        version = partition.record(record_id)
+        if version is None:
+            raise StorageInconsistency("a record of a source is missing")
+        yield version

@@ -38,7 +38,7 @@ from relatum.store import keys, rows
 from relatum.store.keys import Use
 from relatum.store.projection.candidates import erase_words
 from relatum.store.projection.consequences import stage_consequences
-from relatum.store.projection.facts import put_fact, remove_fact
+from relatum.store.projection.facts import list_content, unlist_content
 from relatum.store.projection.journal_entries import journaled
 from relatum.store.projection.links import put_link, remove_link, remove_links
 from relatum.store.projection.relations import stage_relation
@@ -120,7 +120,7 @@ def _revision(staging: Staging, decision: RecordDecision) -> list[RecordChange |
     if isinstance(operation, (RecordRevised, RecordDeleted)):
         current = staging.standing(record_id).state == "current"
         replaced = staging.kept_payload(record_id)
-        remove_fact(staging, record_id, replaced)
+        unlist_content(staging, record_id, replaced)
         if current:
             free_topic(staging, record_id, replaced)
     version = rows.pack_version(event.sequence, bytes.fromhex(event.receipt.record_digest), decision.canonical)
@@ -147,14 +147,14 @@ def _derived_rows(
     match operation:
         case RecordCreated() | RecordSaved():
             hold_topic(staging, record_id, brought)
-            put_fact(staging, record_id, brought)
+            list_content(staging, record_id, brought)
         case RecordDerived():
             hold_topic(staging, record_id, brought)
-            put_fact(staging, record_id, brought)
+            list_content(staging, record_id, brought)
             for ref in operation.derivation.sources:
                 staging.put(k.dependent(ref.record_id, Use.DERIVED, record_id), rows.pack_u64(ref.revision))
         case RecordRevised():
-            put_fact(staging, record_id, brought)
+            list_content(staging, record_id, brought)
             if current:
                 hold_topic(staging, record_id, brought)
         case RecordDeleted():

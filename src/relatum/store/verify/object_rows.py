@@ -75,6 +75,16 @@ def _fact(site: Site, own: bytes) -> None:
         site.find(Table.FACT, f"the row {own.hex()} lists a record that does not say this of the fact")
 
 
+def _source(site: Site, own: bytes) -> None:
+    """A record is listed under the source that its content names."""
+    (sources,) = site.tables
+    body = sources.take(own)
+    payload = _content(site, uuid_text(own[DIGEST_HEAD_BYTES:]))
+    origin = None if payload is None else payload.provenance
+    if body != b"" or origin is None or digests.source_key(origin.source_id) != own[:DIGEST_HEAD_BYTES]:
+        site.find(Table.SOURCE, f"the row {own.hex()} lists a record that does not come from the source")
+
+
 def _content(site: Site, record_id: str) -> Payload | None:
     """The content of a record; None where it was erased, or there is no record."""
     version = site.reader.record(record_id)
@@ -108,6 +118,7 @@ GROUPS: Final = (
     Group((Table.CREDENTIAL,), UUID_BYTES, _credential),
     Group((Table.CHECKPOINT, Table.CHECKPOINT_REVISION), 1 + DIGEST_HEAD_BYTES, _checkpoint),
     Group((Table.FACT,), DIGEST_HEAD_BYTES + UUID_BYTES, _fact),
+    Group((Table.SOURCE,), DIGEST_HEAD_BYTES + UUID_BYTES, _source),
     Group((Table.WORDS,), SEQUENCE_BYTES, check_words),
     *(Group((table,), 0, _summed) for table in JUDGMENT_TABLES),
 )

@@ -100,7 +100,7 @@ def _check_contents(site: Site, contents: _Contents, newest: RecordMeta) -> None
 
 
 def _check_listed(site: Site, own: bytes, content: Payload) -> None:
-    """The slot that a record asks for is held by it, and it is listed under the fact that it says something of."""
+    """The slot that a record asks for is held by it, and it is listed under its fact and its source."""
     reader, record_id = site.reader, uuid_text(own)
     topic = wanted_topic(reader, record_id, content)
     if topic is not None and reader.body(reader.keys.topic(topic)) != own:
@@ -108,6 +108,9 @@ def _check_listed(site: Site, own: bytes, content: Payload) -> None:
     fact = content.fact_key
     if fact is not None and reader.body(reader.keys.fact(fact, record_id)) != said_of(content):
         site.find(Table.FACT, f"the record {record_id} is not listed with what it says of its fact")
+    origin = content.provenance
+    if origin is not None and reader.body(reader.keys.source(origin.source_id, record_id)) is None:
+        site.find(Table.SOURCE, f"the record {record_id} is not listed under its source")
 
 
 def wanted_topic(reader: PartitionReader, record_id: str, content: Payload) -> str | None:

@@ -51,6 +51,7 @@ TABLES: Final = (
     Table.VERDICT_END,
     Table.SWEPT,
     Table.FACT,
+    Table.SOURCE,
 )
 STORE_TABLES: Final = (StoreTable.COMPANY, StoreTable.CREDENTIAL_COMPANY, StoreTable.WORKSPACE)
 FAMILIES: Final = frozenset(table.name.lower() for table in (*TABLES, *STORE_TABLES))
