@@ -101,16 +101,12 @@ async def search(call: Call, arguments: Arguments) -> Answer:
 
 async def _found(call: Call, arguments: Arguments) -> list[dict[str, Any]]:
     """What matches, restricted to a source where one is named."""
-    source_id = arguments.get("source_id")
-    members = {"limit": arguments["limit"] if source_id is None else FOUND_MAX, "relations_limit": 0}
+    members = {"relations_limit": 0, **given(arguments, "limit", "source_id", "exclude_stale")}
     if "scope" in arguments:
         members["tag"] = _SCOPE_TAG + arguments["scope"]
-    members |= given(arguments, "exclude_stale")
     found = await call.read("records/search", text=arguments["query"], **members)
-    items: list[dict[str, Any]] = list(found["records"])
-    if source_id is not None:
-        items = [one for one in items if _source(one["record"]).get("source_id") == source_id]
-    return items[: arguments["limit"]]
+    items: list[dict[str, Any]] = found["records"]
+    return items
 
 
 def _hashes(arguments: Arguments, records: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
