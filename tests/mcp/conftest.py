@@ -27,6 +27,16 @@ def admin(server: tuple[Server, str]) -> Iterator[Caller]:
         yield Caller(api, secret)
 
 
+@pytest.fixture(scope="session")
+def url(server: tuple[Server, str]) -> str:
+    return server[0].url
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
 @pytest.fixture
 def caller(admin: Caller) -> Caller:
     """Somebody who may read, write and review at one scope."""
