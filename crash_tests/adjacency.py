@@ -10,7 +10,7 @@ from random import Random
 from typing import NamedTuple
 
 from crash_tests.history import Desk, Json
-from crash_tests.model import Model
+from crash_tests.model import Model, holds
 from crash_tests.violation import require, require_same
 from crash_tests.witness import Witness
 from relatum.limits import GRAPH_EDGES_MAX, GRAPH_NODES_MAX, GRAPH_SCAN_MAX
@@ -83,8 +83,14 @@ class _Link(NamedTuple):
 
 def _link(model: Model, relation_id: str) -> _Link:
     given = model.relations[relation_id][-1]["input"]
-    source, target = ((end["record_id"], end["revision"]) for end in (given["source"], given["target"]))
+    source, target = (_node(model, end["record_id"], end["revision"]) for end in (given["source"], given["target"]))
     return _Link(relation_id, (source, target), given["kind"] not in _NOT_FOLLOWED)
+
+
+def _node(model: Model, record_id: str, pinned: int) -> Node:
+    """The record as it is now, where a pin on one of its revisions holds; otherwise what was pinned."""
+    now = model.records[record_id][-1]
+    return record_id, now["revision"] if holds(now, pinned) else pinned
 
 
 def _check(witness: Witness, desk: Desk, model: Model, root_id: str) -> bool:

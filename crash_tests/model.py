@@ -175,11 +175,11 @@ class Model:
         return self.relations[relation_id][revision - 1]
 
     def is_eligible(self, record_id: str, now_millis: int, revision: int | None = None) -> bool:
-        """Whether a record, at exactly `revision` if one is given, may be read at an instant."""
+        """Whether a record may be read at an instant, and a pin on `revision` holds if one is given."""
         if record_id not in self.records:
             return False
         record = self.records[record_id][-1]
-        if record["state"] == "deleted" or revision not in (None, record["revision"]):
+        if record["state"] == "deleted" or not (revision is None or holds(record, revision)):
             return False
         until = record["input"]["valid_until_millis"]
         if (record["review"] or {}).get("disposition") == "rejected" or (until is not None and until <= now_millis):
@@ -203,6 +203,11 @@ class Model:
         return all(self.is_eligible(one["record_id"], now_millis, one["revision"]) for one in refs)
 
 
+def holds(record: Json, pinned: int) -> bool:
+    """Whether a pin on a revision of a record holds: only reviews came since."""
+    return bool(record["content_revision"] <= pinned <= record["revision"])
+
+
 def _after(before: Json | None, command: Command, receipt: Json) -> Json:
     """The object that a command leaves, as it is shown."""
     after = deepcopy(before) if before else _new(command, receipt)
@@ -211,8 +216,9 @@ def _after(before: Json | None, command: Command, receipt: Json) -> Json:
     match operation["type"]:
         case "revise":
             after |= {"input": _INPUT | operation["record"], "review": None, "author": receipt["author"]}
+            after["content_revision"] = receipt["revision"]
         case "delete":
-            after |= {"state": "deleted", "input": None, "review": None}
+            after |= {"state": "deleted", "input": None, "review": None, "content_revision": receipt["revision"]}
         case "retire":
             after["state"] = "retired"
         case "restore":
@@ -239,6 +245,7 @@ def _new(command: Command, receipt: Json) -> Json:
         shown = _INPUT | operation["record"]
         return made | {
             "record_id": receipt["record_id"],
+            "content_revision": 1,
             "author": receipt["author"],
             "input": shown,
             "derivation": operation.get("derivation"),

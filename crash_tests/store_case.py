@@ -35,6 +35,7 @@ NOTICED = (
     "wrong-overlay-read",
     "missing-index-row",
     "lost-header-update",
+    "missing-dependent",
     "lost-tally-update",
     "missing-journal-entry",
     "missing-receipt-witness",

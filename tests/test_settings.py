@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relatum.http.settings import Settings, SettingsError, load
+from relatum.http.settings import Settings, SettingsError, endpoint_names, load
 
 GIVEN = {"directory": Path("store")}
 
@@ -98,7 +98,7 @@ def test_an_integer_passes_at_both_ends_of_its_range_and_not_one_past_them(name:
 
 
 def test_every_setting_has_a_test_of_its_range() -> None:
-    others = {"directory", "host", "log_level", "operator_token_file"}
+    others = {"directory", "host", "log_level", "operator_token_file", "uds"}
     assert set(Settings.__struct_fields__) == {name for name, _, _ in INTEGERS} | others
 
 
@@ -166,9 +166,64 @@ def test_an_unknown_setting_is_refused_with_the_nearest_name_and_without_its_val
 
 def test_all_problems_of_all_sources_are_told_at_once(tmp_path: Path) -> None:
     path = toml(tmp_path, "port = -1\n")
-    problems = problems_of({"RELATUM_SLOTS": "-1"}, path, {"group_max": 0, "port": 80})
+    problems = problems_of({"RELATUM_SLOTS": "-1"}, path, {"group_max": 0})
     assert ["port", "RELATUM_SLOTS", "group_max", "directory"] == [problem.split()[0] for problem in problems]
     assert "directory must be given" == problems[-1]
+
+
+def test_a_wrong_value_does_not_matter_where_a_stronger_source_gives_another(tmp_path: Path) -> None:
+    path = toml(tmp_path, 'port = -1\nslots = "many"\n')
+    assert 80 == load({"RELATUM_PORT": "99999", "RELATUM_SLOTS": "1"}, path, GIVEN | {"port": 80}).port
+    (problem,) = problems_of({"RELATUM_PORT": "99999"}, toml(tmp_path, "port = 80\n"))
+    assert problem.startswith("RELATUM_PORT (from the environment)")
+
+
+ANNOUNCED = {
+    "RELATUM_PORT": "tcp://10.0.0.7:7474",
+    "RELATUM_METRICS_PORT": "tcp://10.0.0.8:9100",
+    "RELATUM_SERVICE_HOST": "10.0.0.7",
+    "RELATUM_SERVICE_PORT": "7474",
+    "RELATUM_SERVICE_PORT_HTTP": "7474",
+    "RELATUM_PORT_7474_TCP": "tcp://10.0.0.7:7474",
+    "RELATUM_PORT_7474_TCP_ADDR": "10.0.0.7",
+    "RELATUM_PORT_7474_TCP_PORT": "7474",
+    "RELATUM_PORT_7474_TCP_PROTO": "tcp",
+    "RELATUM_PORT_53_UDP": "udp://10.0.0.7:53",
+    "RELATUM_METRICS_SERVICE_HOST": "10.0.0.8",
+    "RELATUM_METRICS_PORT_9100_TCP": "tcp://10.0.0.8:9100",
+    "RELATUM_PORT_7474_TCP_START": "tcp://172.17.0.2:7474",
+}
+"""What Kubernetes and Docker put into the environment for services called `relatum` and `relatum-metrics`."""
+
+
+def test_what_an_orchestrator_tells_of_a_service_is_no_setting() -> None:
+    others = {"RELATUM_CLIENT_SECRET": "s", "RELATUM_CLIENT_NONSENSE": "", "RELATUMS": "", "HOME": "/"}
+    assert load(ANNOUNCED | others | {"RELATUM_SLOTS": "1"}, None, GIVEN) == Settings(directory=Path("store"), slots=1)
+    assert tuple(sorted(ANNOUNCED)) == endpoint_names(ANNOUNCED | others | {"RELATUM_SLOTS": "1"})
+
+
+@pytest.mark.parametrize(
+    "name", ["RELATUM_CLIENT", "RELATUM_SECRET", "RELATUM_SERVICE", "RELATUM_PORT_TCP", "RELATUM_PORTS"]
+)
+def test_every_other_name_is_refused(name: str) -> None:
+    (problem,) = problems_of({name: "7474"})
+    assert problem.startswith(f"{name} (from the environment) is no setting")
+
+
+def test_a_port_that_is_none_is_refused_unless_a_service_is_announced_by_it() -> None:
+    for value in ("tcp://", "http://10.0.0.7:7474", "10.0.0.7:7474"):
+        assert "must be an integer" in problems_of({"RELATUM_PORT": value})[0]
+
+
+def test_a_socket_stands_alone_unless_a_host_or_a_port_is_given_as_well(tmp_path: Path) -> None:
+    assert None is load({"RELATUM_UDS": "s"}, None, GIVEN).port
+    assert 7474 == load({"RELATUM_HOST": "::"}, toml(tmp_path, 'uds = "s"\n'), GIVEN).port
+    assert 80 == load({"RELATUM_UDS": "s"}, None, GIVEN | {"port": 80}).port
+    assert ("port or uds must be given",) == problems_of({"RELATUM_PORT": "null"})
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    assert 5 == load({}, toml(tmp_path, b"\xef\xbb\xbfslots = 5\r\n"), GIVEN).slots
 
 
 @pytest.mark.parametrize("directory", ["", "a\0b", 7])
@@ -198,11 +253,18 @@ PATHS = st.text(alphabet=string.printable + "é😀\x7f\u2028", min_size=1).filt
     port=st.integers(0, 65_535),
     metrics_port=st.none() | st.just(0),
     level=st.sampled_from(["debug", "info", "warning", "error"]),
+    uds=st.none() | PATHS.map(Path),
 )
 def test_settings_printed_as_toml_are_read_back_as_they_were(
-    tmp_path_factory: pytest.TempPathFactory, directory: str, port: int, metrics_port: int | None, level: Any
+    tmp_path_factory: pytest.TempPathFactory,
+    directory: str,
+    port: int,
+    metrics_port: int | None,
+    level: Any,
+    uds: Path | None,
 ) -> None:
-    settings = Settings(directory=Path(directory), port=port, metrics_port=metrics_port, log_level=level)
+    given: dict[str, object] = {"directory": Path(directory), "metrics_port": metrics_port, "log_level": level}
+    settings = load({}, None, given | ({"port": port} if uds is None else {"uds": uds}))
     path = tmp_path_factory.mktemp("settings") / "relatum.toml"
     path.write_text(settings.as_toml(), encoding="utf-8", newline="")
     assert settings == load({}, path, {})

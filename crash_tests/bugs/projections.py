@@ -5,9 +5,9 @@ from __future__ import annotations
 from crash_tests.bugs.bug import Bug, Patch
 from relatum.core.ids import Ref
 from relatum.core.records import Payload
-from relatum.store.keys import PREFIX_BYTES, Table
+from relatum.store.keys import PREFIX_BYTES, Table, Use
 from relatum.store.overlay import Packable
-from relatum.store.partition import Direction
+from relatum.store.partition import Direction, PartitionReader
 from relatum.store.projection import apply
 from relatum.store.projection.staged_partition import Staging
 
@@ -16,22 +16,49 @@ _put = Staging.put
 
 
 def index_outgoing_only(
-    staging: Staging, direction: Direction, end: Ref, relation_id: str, body: bytes, *, present: bool
+    staging: Staging,
+    direction: Direction,
+    content: Ref,
+    relation_id: str,
+    body: bytes,
+    *,
+    present: bool,
+    use: Use | None,
 ) -> None:
     """The incoming side of a relation is not indexed."""
     if direction is Table.OUTGOING:
-        _index(staging, direction, end, relation_id, body, present=present)
+        _index(staging, direction, content, relation_id, body, present=present, use=use)
 
 
 def index_without_header(
-    staging: Staging, direction: Direction, end: Ref, relation_id: str, body: bytes, *, present: bool
+    staging: Staging,
+    direction: Direction,
+    content: Ref,
+    relation_id: str,
+    body: bytes,
+    *,
+    present: bool,
+    use: Use | None,
 ) -> None:
-    """Adjacency entries come and go, and the headers that count them stay as they were."""
-    key = staging.keys.adjacency_entry(direction, end.record_id, end.revision, relation_id)
+    """Adjacency entries and dependents come and go, and the headers that count them stay as they were."""
+    key = staging.keys.adjacency_entry(direction, content.record_id, content.revision, relation_id)
     if present:
         staging.put(key, body)
     else:
         staging.delete(key)
+    if use is not None:
+        staging.put(staging.keys.dependent(content.record_id, content.revision, use, relation_id), b"")
+
+
+def content_is_the_pinned_revision(_reader: PartitionReader, pin: Ref) -> Ref:
+    """What pins a record lies under the revision that it names: after a review nobody finds it there."""
+    return pin
+
+
+def put_without_dependent(staging: Staging, key: bytes, body: bytes | Packable) -> None:
+    """What depends on a record is counted and not listed."""
+    if key[PREFIX_BYTES] != Table.DEPENDENT:
+        _put(staging, key, body)
 
 
 def count_nothing(staging: Staging, key: bytes, after: bytes | None) -> None:
@@ -74,6 +101,16 @@ BUGS = (
         name="lost-header-update",
         help="completeness headers are not moved with the entries they count",
         patches=(Patch(Staging, "index", index_without_header),),
+    ),
+    Bug(
+        name="index-by-pinned-revision",
+        help="relations lie under the revision that they pin, and not under its content",
+        patches=(Patch(PartitionReader, "content_of", content_is_the_pinned_revision),),
+    ),
+    Bug(
+        name="missing-dependent",
+        help="what depends on a record is not listed",
+        patches=(Patch(Staging, "put", put_without_dependent),),
     ),
     Bug(
         name="lost-tally-update",

@@ -155,12 +155,12 @@ def _record_rows(reader: PartitionReader, record_id: str) -> tuple[bytes, ...]:
     """What must be there together of a record as it is now."""
     version = reader.record(record_id)
     assert version is not None
-    revision = version.meta.revision
+    meta = version.meta
     event = reader.keys.event(version.sequence)
     return (
         reader.keys.record(record_id),
-        reader.keys.record_revision(record_id, revision),
-        reader.keys.header(record_id, revision),
+        reader.keys.record_revision(record_id, meta.revision),
+        reader.keys.header(record_id, meta.content_revision),
         event,
     )
 
@@ -170,14 +170,15 @@ def _relation_rows(reader: PartitionReader, relation_id: str) -> tuple[bytes, ..
     version = reader.relation(relation_id)
     assert version is not None
     relation = version.relation
+    contents = [reader.content_of(end) for end in _ends(relation)]
     found = [
         reader.keys.relation(relation_id),
         reader.keys.relation_revision(relation_id, relation.revision),
         reader.keys.event(version.sequence),
-        *(reader.keys.header(end.record_id, end.revision) for end in _ends(relation)),
+        *(reader.keys.header(end.record_id, end.revision) for end in contents),
     ]
     if relation.indexed:
-        for direction, end in zip((Table.OUTGOING, Table.INCOMING), _ends(relation), strict=True):
+        for direction, end in zip((Table.OUTGOING, Table.INCOMING), contents, strict=True):
             found.append(reader.keys.adjacency_entry(direction, end.record_id, end.revision, relation_id))
     return tuple(found)
 

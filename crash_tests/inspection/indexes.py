@@ -6,7 +6,7 @@ itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from crash_tests.inspection.stored import StoredPartition, same_rows
 from crash_tests.violation import require
@@ -15,9 +15,12 @@ from relatum.core.ids import Ref, uuid_bytes
 from relatum.core.records import RecordMeta
 from relatum.core.relations import StoredRelation
 from relatum.store import rows
-from relatum.store.keys import Table, Use
+from relatum.store.keys import PREFIX_BYTES, Table, Use
 
 Bodies = dict[bytes, bytes]
+
+_END = slice(PREFIX_BYTES + 1, PREFIX_BYTES + 25)
+"""Where a key names a record and the revision that brought a content of it."""
 
 
 def check_indexes(partition: StoredPartition) -> int:
@@ -25,12 +28,14 @@ def check_indexes(partition: StoredPartition) -> int:
     records = [version.meta for version in partition.reader.records()]
     relations = [version.relation for version in partition.reader.relations()]
     revisions = [rows.RECORD.decode(rows.unpack_version(body).canonical) for body in partition.record_revisions()]
-    outgoing, incoming = _adjacency(partition, relations)
+    contents = _Contents(revisions)
+    outgoing, incoming = _adjacency(partition, relations, contents)
+    dependents = dict(_dependents(partition, records, relations, contents))
     expected: dict[Table, Bodies] = {
         Table.OUTGOING: outgoing,
         Table.INCOMING: incoming,
-        Table.HEADER: _headers(partition, revisions, outgoing, incoming),
-        Table.DEPENDENT: dict(_dependents(partition, records, relations)),
+        Table.DEPENDENT: dependents,
+        Table.HEADER: _headers(partition, contents, outgoing, incoming, dependents),
         Table.TOPIC: dict(_topics(partition, records)),
     }
     compared = sum(
@@ -40,17 +45,39 @@ def check_indexes(partition: StoredPartition) -> int:
     return compared + _check_payloads(partition, records, revisions)
 
 
-def _adjacency(partition: StoredPartition, relations: list[StoredRelation]) -> tuple[Bodies, Bodies]:
+class _Contents:
+    """Which revision brought the content that a pin names. A review brings none."""
+
+    def __init__(self, revisions: list[RecordMeta]) -> None:
+        self._brought: dict[tuple[str, int], int] = {}
+        for meta in sorted(revisions, key=lambda meta: meta.revision):
+            before = self._brought.get((meta.record_id, meta.revision - 1))
+            reviewed = meta.review is not None and meta.review.revision == meta.revision and meta.state != "deleted"
+            brought = before if reviewed and before is not None else meta.revision
+            self._brought[meta.record_id, meta.revision] = brought
+
+    def of(self, pin: Ref) -> Ref:
+        """The record at that revision."""
+        return Ref(record_id=pin.record_id, revision=self._brought[pin.record_id, pin.revision])
+
+    def all(self) -> set[Ref]:
+        """Every content of every record."""
+        return {Ref(record_id=record_id, revision=brought) for (record_id, _), brought in self._brought.items()}
+
+
+def _adjacency(
+    partition: StoredPartition, relations: list[StoredRelation], contents: _Contents
+) -> tuple[Bodies, Bodies]:
     """Two entries for each relation that is active and not rejected, one at either end, each naming the other end."""
     outgoing, incoming = Bodies(), Bodies()
     for relation in relations:
         if relation.state != "active" or (relation.review is not None and relation.review.disposition == "rejected"):
             continue
         source, target, own = relation.input.source, relation.input.target, uuid_bytes(relation.relation_id)
-        outgoing[_entries_at(partition, Table.OUTGOING, source) + own] = rows.pack_adjacency(
+        outgoing[_entries_at(partition, Table.OUTGOING, contents.of(source)) + own] = rows.pack_adjacency(
             relation.input.kind, target
         )
-        incoming[_entries_at(partition, Table.INCOMING, target) + own] = rows.pack_adjacency(
+        incoming[_entries_at(partition, Table.INCOMING, contents.of(target)) + own] = rows.pack_adjacency(
             relation.input.kind, source
         )
     return outgoing, incoming
@@ -60,34 +87,41 @@ def _entries_at(partition: StoredPartition, direction: Table, end: Ref) -> bytes
     return partition.keys.adjacency(direction, end.record_id, end.revision)
 
 
-def _headers(partition: StoredPartition, revisions: list[RecordMeta], outgoing: Bodies, incoming: Bodies) -> Bodies:
-    """One for each revision of each record, with the number and the sum of the entries at that revision."""
-    out, into = _totals(outgoing), _totals(incoming)
+def _headers(
+    partition: StoredPartition, contents: _Contents, outgoing: Bodies, incoming: Bodies, dependents: Bodies
+) -> Bodies:
+    """One for each content of each record, with the number and the sum of the entries and of the dependents there."""
+    counted = (
+        _totals(dependents, digests.dependent_digest),
+        _totals(outgoing, digests.adjacency_digest),
+        _totals(incoming, digests.adjacency_digest),
+    )
     headers = Bodies()
-    for meta in revisions:
-        end = uuid_bytes(meta.record_id) + meta.revision.to_bytes(8, "big")
-        header = rows.Completeness(*out.get(end, (0, 0)), *into.get(end, (0, 0)))
-        headers[partition.keys.header(meta.record_id, meta.revision)] = header.pack()
+    for content in contents.all():
+        end = uuid_bytes(content.record_id) + content.revision.to_bytes(8, "big")
+        header = rows.Completeness(*(part for totals in counted for part in totals.get(end, (0, 0))))
+        headers[partition.keys.header(content.record_id, content.revision)] = header.pack()
     return headers
 
 
-def _totals(entries: Bodies) -> dict[bytes, tuple[int, int]]:
-    """The number and the sum of entries at each end, by the end's id and revision."""
+def _totals(entries: Bodies, number: Callable[[bytes], int]) -> dict[bytes, tuple[int, int]]:
+    """The number and the sum of entries at each content, by the record's id and the revision that brought it."""
     totals: dict[bytes, tuple[int, int]] = {}
     for key, body in entries.items():
-        count, total = totals.get(key[-40:-16], (0, 0))
-        summed = (total + digests.adjacency_digest(key + body)) % digests.ACCUMULATOR_MODULUS
-        totals[key[-40:-16]] = count + 1, summed
+        end = key[_END]
+        count, total = totals.get(end, (0, 0))
+        totals[end] = count + 1, (total + number(key + body)) % digests.ACCUMULATOR_MODULUS
     return totals
 
 
 def _dependents(
-    partition: StoredPartition, records: list[RecordMeta], relations: list[StoredRelation]
+    partition: StoredPartition, records: list[RecordMeta], relations: list[StoredRelation], contents: _Contents
 ) -> Iterator[tuple[bytes, bytes]]:
-    """What uses a record, whatever has become of the user since: the revision that it pins."""
+    """What uses a record, whatever has become of the user since, under the content that it pins."""
 
     def use(ref: Ref, kind: Use, dependent_id: str) -> tuple[bytes, bytes]:
-        return partition.keys.dependent(ref.record_id, kind, dependent_id), rows.pack_u64(ref.revision)
+        content = contents.of(ref)
+        return partition.keys.dependent(content.record_id, content.revision, kind, dependent_id), b""
 
     for relation in relations:
         yield use(relation.input.source, Use.SOURCE, relation.relation_id)

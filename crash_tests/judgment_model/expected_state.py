@@ -35,6 +35,7 @@ class Sheet:
     category: str | None
     made: int
     revision: int = 1
+    content_revision: int = 1
     deleted: bool = False
     rejected: bool = False
     archived: bool = False
@@ -50,6 +51,10 @@ class Sheet:
     def ref(self) -> Ref:
         """The record at its revision."""
         return Ref(record_id=self.id, revision=self.revision)
+
+    def holds(self, pinned: int) -> bool:
+        """Whether a pin on one of its revisions holds: only reviews came since."""
+        return self.content_revision <= pinned <= self.revision
 
     @property
     def words(self) -> list[str]:

@@ -77,7 +77,7 @@ def _mark_trouble(book: Book, operation: MarkStale) -> str | None:
         return BAD
     if not book.sheets.keys() >= {*ends} or any(book.sheets[end].deleted for end in ends):
         return MISSING
-    if book.sheets[ends[1]].revision != operation.because.revision:
+    if not book.sheets[ends[1]].holds(operation.because.revision):
         return STALE
     standing = {one for one in book.sheets[ends[0]].stale_since if not book.sheets[one].deleted}
     return BAD if len(standing | {ends[1]}) > STALE_MARKS_MAX else None
@@ -94,9 +94,11 @@ def change_record(book: Book, operation: RecordOperation, record_id: str, now: i
             sheet.type, sheet.content, sheet.title = record.type or "memory", record.content, record.title
             sheet.topic, sheet.category = record.topic_key, record.category
             sheet.revision, sheet.rejected = sheet.revision + 1, False
+            sheet.content_revision = sheet.revision
         case DeleteRecord():
             sheet.content, sheet.title, sheet.topic, sheet.category = "", None, None, None
             sheet.revision, sheet.deleted, sheet.pinned = sheet.revision + 1, True, False
+            sheet.content_revision = sheet.revision
             book.links = {pair: kind for pair, kind in book.links.items() if record_id not in pair}
         case ReviewRecord(disposition=disposition):
             sheet.revision, sheet.rejected = sheet.revision + 1, disposition == "rejected"

@@ -138,7 +138,7 @@ def relation_trouble(book: Book, operation: RelationChange) -> str | None:
 
 
 def _is_as_it_was(book: Book, end: Ref) -> bool:
-    return book.sheets[end.record_id].revision == end.revision and book.eligible(end.record_id)
+    return book.sheets[end.record_id].holds(end.revision) and book.eligible(end.record_id)
 
 
 def _standing_trouble(book: Book, claim: Claim, holds: bool) -> str | None:

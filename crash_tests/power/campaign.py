@@ -25,6 +25,7 @@ BUGS = (
     "clock-backwards",
     "missing-index-row",
     "lost-header-update",
+    "missing-dependent",
     "lost-tally-update",
     "missing-journal-entry",
     "missing-receipt-witness",

@@ -40,6 +40,8 @@ NOTICED = (
     "queue-dropped-on-close",
     "missing-index-row",
     "lost-header-update",
+    "missing-dependent",
+    "index-by-pinned-revision",
     "lost-tally-update",
     "missing-journal-entry",
     "missing-receipt-witness",

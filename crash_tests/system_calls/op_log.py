@@ -84,6 +84,7 @@ PART = Part(
         "clock-backwards",
         "missing-index-row",
         "lost-header-update",
+        "missing-dependent",
         "lost-tally-update",
         "missing-journal-entry",
         "missing-receipt-witness",

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Keeps an exact copy of the eligible relations of a partition in a SQLite file.
 
-    RELATUM_SECRET=... python follow_a_partition.py URL SCOPE FILE [--once]
+    RELATUM_CLIENT_SECRET=... python follow_a_partition.py URL SCOPE FILE [--once]
 
 SCOPE is the JSON of a scope. With --once it stops as soon as it has caught up. It may be killed at any moment: started
 again with the same file it goes on, and misses nothing. docs/howto/follow-a-partition.md tells why.
@@ -208,7 +208,7 @@ def _pause(copy: Copy, partition: Partition) -> float | None:
 async def main(url: str, scope: str, path: str, *, once: bool) -> None:
     """Follows for ever, or once."""
     copy = Copy(path)
-    headers = {"Authorization": f"Bearer {os.environ['RELATUM_SECRET']}"}
+    headers = {"Authorization": f"Bearer {os.environ['RELATUM_CLIENT_SECRET']}"}
     timeout = PATIENCE_MILLIS / 1000 + 10
     async with httpx.AsyncClient(base_url=url, headers=headers, timeout=timeout, trust_env=False) as client:
         while True:

@@ -15,7 +15,9 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from relatum.cli.bootstrap import as_json, make_administrator
+import msgspec
+
+from relatum.cli.bootstrap import make_administrator, with_secret
 
 SECONDS_MAX = 60.0
 """No wait in these tests is longer."""
@@ -44,7 +46,9 @@ def run(*arguments: str | Path, env: Mapping[str, str] | None = None) -> subproc
 
 def init(directory: Path, company: str = "acme", subject: str = "ada") -> dict[str, Any]:
     """What `relatum init` prints; made in this process, since a start takes longer than a store."""
-    printed: dict[str, Any] = json.loads(as_json(make_administrator(directory, company, subject)))
+    printed: dict[str, Any] = json.loads(
+        msgspec.json.encode(with_secret(make_administrator(directory, company, subject)))
+    )
     return printed
 
 

@@ -31,9 +31,11 @@ DERIVED = conflict("derived record", {"target": "derived"}, "a derived record ca
 TOPIC = conflict("topic taken", {"topic_key": "tides"}, "the topic key is held by another record")
 SIZE = static("over 64 KiB", {"data": TOO_LARGE}, "the stored record would be over 64 KiB")
 SOURCES = static("a source twice", {"sources": "twice"}, "derivation sources must be distinct")
-SOURCE_MISSING = unknown("source missing", {"sources": "missing"}, "a derivation source does not exist")
+SOURCE_MISSING = unknown(
+    "source missing", {"sources": "missing"}, "the derivation source at 1, or one that it was made of, does not exist"
+)
 SOURCE_CHANGED = conflict(
-    "source changed", {"sources": "changed"}, "a derivation source has changed or is not eligible"
+    "source changed", {"sources": "changed"}, "the derivation source at 1 is at another revision or not eligible"
 )
 TOO_DEEP = static("too deep", {"sources": "too deep"}, "the derivation is too deep, too wide or circular")
 

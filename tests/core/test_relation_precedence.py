@@ -15,8 +15,7 @@ from tests.support import builders
 from tests.support.builders import START_MILLIS, provenance, unknown_id
 from tests.support.steps import Operation
 
-ENDS = "an endpoint is missing, has changed or is not eligible"
-PROOF = "an evidence source is missing, has changed or is not eligible"
+PROOF = "the evidence source at 1 is missing, at another revision or not eligible"
 
 KEY = static(
     "blank key", {"key": " "}, "the idempotency key must be 1 to 256 bytes, not blank, without control characters"
@@ -31,9 +30,9 @@ METHOD = static(
 )
 MODEL = static("model missing", {"provenance": {"origin": "model_inference"}}, "model_inference needs a model")
 EVIDENCE_TWICE = static("evidence twice", {"evidence": "twice"}, "evidence sources must be distinct")
-SOURCE_GONE = conflict("source missing", {"ends": "source missing"}, ENDS)
-SOURCE_REVISED = conflict("source changed", {"ends": "source changed"}, ENDS)
-TARGET_EXPIRED = conflict("target expired", {"ends": "target expired"}, ENDS)
+SOURCE_GONE = conflict("source missing", {"ends": "source missing"}, "the source is missing or not eligible")
+SOURCE_REVISED = conflict("source changed", {"ends": "source changed"}, "the source is at another revision")
+TARGET_EXPIRED = conflict("target expired", {"ends": "target expired"}, "the target is missing or not eligible")
 TYPES = static("types disagree", {"kind": "authored_by"}, "the kind does not go with the types of its endpoints")
 TIMES = static(
     "not earlier", {"kind": "temporal_before"}, "temporal_before needs event times, the source's strictly earlier"
@@ -52,8 +51,8 @@ UNKNOWN = unknown("unknown relation", {"target": "unknown"}, "no such relation")
 STALE = conflict("stale revision", {"revision": "stale"}, "the relation is at another revision")
 RETIRED = static("retired already", {"target": "retired"}, "the relation is retired already")
 ACTIVE = static("active already", {"target": "active"}, "the relation is active already")
-HIDDEN_END = conflict("an end has changed", {"target": "end changed"}, ENDS)
-HIDDEN_PROOF = conflict("evidence has changed", {"target": "evidence changed"}, PROOF)
+HIDDEN_END = conflict("an end has changed", {"target": "end changed"}, "the source is at another revision")
+HIDDEN_PROOF = conflict("evidence has changed", {"target": "evidence changed"}, PROOF.replace("at 1", "at 0"))
 
 ASSERTION = [KEY, LOOP, END_ZERO, INTERVAL, METHOD, MODEL, EVIDENCE_TWICE]
 ASSERTION += [SOURCE_GONE, SOURCE_REVISED, TARGET_EXPIRED, TYPES, TIMES, EVIDENCE_GONE, EVIDENCE_REVISED, EVIDENCE_WIDE]

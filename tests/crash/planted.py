@@ -202,9 +202,23 @@ def a_dependent_is_missing(found: Rows) -> None:
     del found[keys_of(found, Table.DEPENDENT)[0]]
 
 
+@fault("dependent: the row .* is missing")
+def a_dependent_lies_under_another_content(found: Rows) -> None:
+    key = keys_of(found, Table.DEPENDENT)[0]
+    del found[key]
+    put(found, key[:-18] + b"\x09" + key[-17:], b"")
+
+
 @fault("dependent: the row .* is altered")
-def a_dependent_pins_another_revision(found: Rows) -> None:
+def a_dependent_says_more(found: Rows) -> None:
     put(found, keys_of(found, Table.DEPENDENT)[0], rows.pack_u64(9))
+
+
+@fault("header: the row .* is altered")
+def a_header_counts_too_few_dependents(found: Rows) -> None:
+    key = keys_of(found, Table.HEADER)[0]
+    header = rows.unpack_completeness(body(found, key))
+    put(found, key, replace(header, uses_sum=header.uses_sum ^ 1).pack())
 
 
 @fault("topic: the row .* should not be there")

@@ -17,7 +17,8 @@ ROOT, NEAR, FAR, GONE = "root", "near", "far", "gone"
 
 
 def record(record_id: str, revision: int = 1, **members: object) -> Json:
-    shown = {"record_id": record_id, "revision": revision, "state": "active", "review": None, "derivation": None}
+    shown = {"record_id": record_id, "revision": revision, "content_revision": revision, "state": "active"}
+    shown |= {"review": None, "derivation": None}
     return shown | {"input": {"valid_until_millis": None}} | members
 
 

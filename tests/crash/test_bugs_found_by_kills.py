@@ -27,6 +27,7 @@ CASES: dict[str, Case] = {
     "replay-forgotten": AT_WORK,
     "missing-index-row": AT_WORK,
     "lost-header-update": AT_WORK,
+    "missing-dependent": AT_WORK,
     "lost-tally-update": AT_WORK,
     "missing-journal-entry": AT_WORK,
     "missing-receipt-witness": AT_WORK,

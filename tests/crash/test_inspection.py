@@ -17,7 +17,7 @@ from relatum.core.ids import Ref, uuid_bytes
 from relatum.ledger import Ledger
 from relatum.ledger.search.index import FILE_NAME
 from relatum.ledger.search.tables import Tables
-from relatum.store.keys import Table
+from relatum.store.keys import Table, Use
 from relatum.store.partition import Direction
 from relatum.store.projection.staged_partition import Staging
 from relatum.store.verify.directory import verify_directory
@@ -89,9 +89,11 @@ def test_a_receipt_that_differs_in_one_member_is_noticed(past: Past) -> None:
 class _Forgetful(Staging):
     """The projection with a line too few."""
 
-    def index(self, direction: Direction, end: Ref, relation_id: str, body: bytes, *, present: bool) -> None:
+    def index(
+        self, direction: Direction, content: Ref, relation_id: str, body: bytes, *, present: bool, use: Use | None
+    ) -> None:
         if direction is not Table.INCOMING:
-            super().index(direction, end, relation_id, body, present=present)
+            super().index(direction, content, relation_id, body, present=present, use=use)
 
 
 @pytest.fixture

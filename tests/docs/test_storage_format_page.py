@@ -110,10 +110,11 @@ def test_adjacency_entries_and_their_headers_are_as_described(exchange: Exchange
         hashed("relatum/1/adjacency", rows.key(9, source + own_id) + outgoing),
         hashed("relatum/1/adjacency", rows.key(10, target + own_id) + incoming),
     ]
-    assert u64(1) + sums[0] + u64(0) + bytes(32) == rows.body(11, source)
-    assert u64(0) + bytes(32) + u64(1) + sums[1] == rows.body(11, target)
-    assert u64(1) == rows.body(12, raw(one["record_id"]) + b"\2" + own_id)
-    assert u64(1) == rows.body(12, raw(two["record_id"]) + b"\3" + own_id)
+    uses = [source + b"\2" + own_id, target + b"\3" + own_id]
+    used = [u64(1) + hashed("relatum/1/dependent", rows.key(12, use)) for use in uses]
+    assert used[0] + u64(1) + sums[0] + u64(0) + bytes(32) == rows.body(11, source)
+    assert used[1] + u64(0) + bytes(32) + u64(1) + sums[1] == rows.body(11, target)
+    assert [b"", b""] == [rows.body(12, use) for use in uses]
 
 
 def test_versions_and_receipts_are_as_described(exchange: Exchange, told: list[Json]) -> None:

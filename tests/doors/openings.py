@@ -95,12 +95,13 @@ def _relation_revision(reader: PartitionReader, rest: bytes) -> object:
 
 def _adjacency(reader: PartitionReader, rest: bytes) -> object:
     end = Ref(record_id=_id(rest), revision=_u64(rest, 16))
+    found = reader.record(end.record_id)
     met = []
     for direction in (Table.OUTGOING, Table.INCOMING):
         for entry in adjacency.entries(reader, direction, end):
             relation = reader.indexed_relation(entry.relation_id).relation
-            met.append(adjacency.neighbour(entry, direction, end, relation))
-    return met
+            met.append(None if found is None else adjacency.neighbour(entry, direction, found.meta, relation))
+    return met, list(adjacency.dependents(reader, end))
 
 
 def _header(reader: PartitionReader, rest: bytes) -> object:

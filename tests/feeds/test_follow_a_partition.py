@@ -35,7 +35,7 @@ class Program:
 
     def __init__(self, url: str, caller: Caller, path: Path) -> None:
         self._command = [sys.executable, str(PROGRAM), url, json.dumps(caller.scope), str(path)]
-        self._environment = os.environ | {"RELATUM_SECRET": caller.secret}
+        self._environment = os.environ | {"RELATUM_CLIENT_SECRET": caller.secret}
         self._path = path
 
     @contextmanager

@@ -62,6 +62,7 @@ class History:
         if self._accepted(builders.revise(_ref(self._pin(a)))):
             changed = self._record(a)
             changed.revision, changed.rejected, changed.expires = changed.revision + 1, False, None
+            changed.content = changed.revision
 
     def approve(self, a: int, b: int) -> None:
         if self._accepted(builders.review(_ref(self._pin(a)), "approved")):
@@ -76,6 +77,7 @@ class History:
     def delete(self, a: int, b: int) -> None:
         if b % 4 == 0 and self._accepted(builders.delete(_ref(self._pin(a)))):
             self._record(a).revision += 1
+            self._record(a).content = self._record(a).revision
             self._record(a).state = "deleted"
 
     # Relations

@@ -31,11 +31,16 @@ MEMORY = {
 @dataclass
 class PlainRecord:
     revision: int = 1
+    content: int = 1
+    """The revision that brought its content; those behind it were brought by reviews."""
     state: str = "active"
     rejected: bool = False
     expires: int | None = None
     sources: list[Pin] = field(default_factory=list)
     size: int = 0
+
+    def holds(self, pinned: int) -> bool:
+        return self.content <= pinned <= self.revision
 
 
 @dataclass
@@ -84,7 +89,7 @@ class _Request:
         record_id, revision = pin
         self.dependencies.add(record_id)
         record = self.world.records.get(record_id)
-        if record is None or record.revision != revision:
+        if record is None or not record.holds(revision):
             return False
         return self.sound_by_itself(record) and all(map(self.source_holds, record.sources))
 
@@ -111,13 +116,13 @@ class _Lookups(_Request):
 
     def is_good(self, pin: Pin) -> bool:
         record = self.world.records.get(pin[0])
-        return record is not None and record.revision == pin[1] and self.eligible(pin[0])
+        return record is not None and record.holds(pin[1]) and self.eligible(pin[0])
 
     def known_bad(self, pin: Pin) -> bool:
         return pin[0] in self.examined and not self.is_good(pin)
 
     def included(self, pin: Pin) -> bool:
-        return pin[0] in self.depths and self.world.records[pin[0]].revision == pin[1]
+        return pin[0] in self.depths and self.world.records[pin[0]].holds(pin[1])
 
     def take_roots(self, root_ids: list[str]) -> list[dict[str, str]]:
         roots = []
@@ -242,11 +247,13 @@ def _visit_deferred(looked: _Lookups, query: dict[str, Any], walk: _Walk) -> set
 
 
 def _index(world: World, record_id: str, outgoing: bool) -> list[str]:
-    pin = (record_id, world.records[record_id].revision)
+    def is_at(pin: Pin) -> bool:
+        return pin[0] == record_id and world.records[record_id].holds(pin[1])
+
     return sorted(
         relation_id
         for relation_id, relation in world.relations.items()
-        if relation.indexed and (relation.source if outgoing else relation.target) == pin
+        if relation.indexed and is_at(relation.source if outgoing else relation.target)
     )
 
 

@@ -132,7 +132,7 @@ def test_a_neighbour_at_another_revision_is_left_out_without_a_trace(desk: Desk,
 def test_two_relations_that_pin_two_revisions_of_one_neighbour_cost_one_look_up(desk: Desk, walking: Walking) -> None:
     one, other = desk.create(), desk.create()
     desk.relate(one, other)
-    fresh = desk.relate(one, desk.review(other))
+    fresh = desk.relate(one, desk.revise(other))
     graph = walking.typed(one, node_limit=2)
     assert ([fresh.relation_id], 2, ()) == (edge_ids(graph), graph.coverage.records_examined, stops(graph))
 

@@ -96,11 +96,13 @@ def message(body: bytes) -> str:
 
 def test_a_message_names_places_by_members_of_the_contract_alone() -> None:
     scope = b'"scope":{"project_id":"p","agent_id":1,"visibility":"shared"}'
-    assert "the body has a member of the wrong type at scope.agent_id" == message(b'{"contract_version":1,%s}' % scope)
-    assert "the body has an unknown member" == message(b'{"secret":1}')
+    wrong = "the body has a member of the wrong type at scope.agent_id: expected string"
+    unknown = "the body has an unknown member; permitted members: contract_version, scope, record_id"
+    assert wrong == message(b'{"contract_version":1,%s}' % scope)
+    assert unknown == message(b'{"secret":1}')
     assert "the body has an unknown member" == message(b'{"x` - at `$.secret":1}')
-    assert "the body lacks a required member" == message(b"{}")
-    assert "the body has a member of the wrong type" == message(b"[]")
+    assert "the body lacks the required member contract_version" == message(b"{}")
+    assert "the body has a member of the wrong type: expected object" == message(b"[]")
 
 
 def test_a_query_string_decodes_as_its_type_says() -> None:

@@ -5,7 +5,6 @@ Promotions are the only commands that read these rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
@@ -24,11 +23,11 @@ from tests.integrity.damage import damaged, removed, torn
 from tests.integrity.judged_probes import Fresh
 from tests.integrity.probes import INCONSISTENT, Answer
 from tests.integrity.scene import Keyed, Rows, ledger_on, opened
-from tests.integrity.test_every_row import forgeries, wrong
+from tests.integrity.test_every_row import wrong
 from tests.support.builders import START_MILLIS
 from tests.support.stores import published_rows
 
-OWN, USES = slice(-33, -17), -17
+OWN, USES = slice(-41, -25), -17
 """Where a key of a dependent names the record, and how that is used."""
 
 
@@ -98,21 +97,22 @@ def dependents(scene: Scene, *uses: Use) -> list[bytes]:
     ]
 
 
-def repinned(key: bytes, row: bytes) -> Iterator[bytes]:
-    """The row pins another revision, of those that there are."""
-    [own] = {rows.unpack_u64(rows.unseal(key, row))}
-    for revision in {1, 2} - {own}:
-        yield rows.seal(key, rows.pack_u64(revision))
+def elsewhere(key: bytes) -> Rows:
+    """The row lies under another content, of those that there are."""
+    number = USES - 1
+    other = key[:number] + bytes([3 - key[number]]) + key[USES:]
+    return {other: rows.seal(other, b"")}
 
 
-def test_a_row_that_is_gone_or_torn_or_pins_another_revision_lets_no_pair_be_judged_wrongly(
+def test_a_row_that_is_gone_or_torn_or_lies_under_another_content_lets_no_pair_be_judged_wrongly(
     scene: Scene, unharmed: dict[str, Answer]
 ) -> None:
     for key in dependents(scene):
         row = scene.rows[key]
-        for left in (None, torn(key, row), *forgeries(key, row), *repinned(key, row)):
-            others = {other: value for other, value in scene.rows.items() if other != key}
-            assert set() == wrong(unharmed, outcomes(scene, others if left is None else {**others, key: left}))
+        longer = rows.seal(key, rows.unseal(key, row) + b"\1")
+        others = {other: value for other, value in scene.rows.items() if other != key}
+        for left in ({}, {key: torn(key, row)}, {key: longer}, elsewhere(key)):
+            assert set() == wrong(unharmed, outcomes(scene, {**others, **left}))
 
 
 @pytest.mark.parametrize("name", ["retired", "rejected", "active"])
@@ -124,7 +124,7 @@ def test_a_row_without_which_a_pair_would_be_promoted_is_missed_by_whoever_propo
 def test_every_row_that_is_gone_is_missed_by_verify(scene: Scene) -> None:
     for key in dependents(scene):
         left = damaged(scene.rows, (key,), removed)
-        assert {"dependent"} == {one.family for one in verify_rows(MemoryStore(left)).findings}
+        assert {"dependent", "header"} == {one.family for one in verify_rows(MemoryStore(left)).findings}
 
 
 def test_a_row_too_many_relates_nobody(scene: Scene, unharmed: dict[str, Answer]) -> None:
@@ -132,19 +132,21 @@ def test_a_row_too_many_relates_nobody(scene: Scene, unharmed: dict[str, Answer]
     for key in dependents(scene, Use.SOURCE, Use.TARGET):
         body = rows.unseal(key, scene.rows[key])
         swapped = key[:USES] + bytes([Use.SOURCE + Use.TARGET - key[USES]]) + key[-16:]
-        elsewhere = key[: PREFIX_BYTES + 1] + scene.id_of("lone") + key[USES:]
-        for beside in (key[:-1] + bytes([key[-1] ^ 1]), swapped, elsewhere):
+        at_another = key[: PREFIX_BYTES + 1] + scene.id_of("lone") + key[USES - 8 :]
+        for beside in (key[:-1] + bytes([key[-1] ^ 1]), swapped, at_another):
             assert beside not in scene.rows
             after = outcomes(scene, {**scene.rows, beside: rows.seal(beside, body)})
             assert set() == wrong(unharmed, after)
 
 
-def test_both_rows_of_a_retired_relation_that_are_gone_together_are_missed_by_verify_alone(
+def test_both_rows_of_a_retired_relation_that_are_gone_together_are_missed_too(
     scene: Scene, unharmed: dict[str, Answer]
 ) -> None:
     [at_target] = [key for key in dependents(scene, Use.TARGET) if key[OWN] == scene.id_of("retired")]
     both = tuple(key for key in dependents(scene) if key[-16:] == at_target[-16:])
     assert 2 == len(both)
     left = damaged(scene.rows, both, removed)
-    assert {"retired"} == wrong(unharmed, outcomes(scene, left))
-    assert {"dependent"} == {one.family for one in verify_rows(MemoryStore(left)).findings}
+    found = outcomes(scene, left)
+    assert set() == wrong(unharmed, found)
+    assert INCONSISTENT == found["retired"]
+    assert {"dependent", "header"} == {one.family for one in verify_rows(MemoryStore(left)).findings}

@@ -139,10 +139,9 @@ class Comparison:
         """Adjacency in both directions, reverse dependencies and topic slots agree with everything else."""
         links, papers = self.oracle.links.values(), self.oracle.papers.values()
         for paper in papers:
-            for revision in range(1, paper.revision + 1):
-                end = Ref(record_id=paper.id, revision=revision)
-                outgoing = sorted(link.id for link in links if link.indexed and link.given.source == end)
-                incoming = sorted(link.id for link in links if link.indexed and link.given.target == end)
+            for end in _contents(paper):
+                outgoing = sorted(link.id for link in links if link.indexed and self._content(link.given.source) == end)
+                incoming = sorted(link.id for link in links if link.indexed and self._content(link.given.target) == end)
                 assert outgoing == [entry.relation_id for entry in adjacency.entries(self.reader, Table.OUTGOING, end)]
                 assert incoming == [entry.relation_id for entry in adjacency.entries(self.reader, Table.INCOMING, end)]
         assert self._expected_uses() == self._found_uses()
@@ -164,23 +163,33 @@ class Comparison:
             ]
             assert found == ([] if paper.now.deleted else list(range(1, paper.revision + 1)))
 
-    def _expected_uses(self) -> Counter[tuple[str, Use]]:
-        uses: Counter[tuple[str, Use]] = Counter()
+    def _expected_uses(self) -> Counter[tuple[Ref, Use]]:
+        uses: Counter[tuple[Ref, Use]] = Counter()
         for paper in self.oracle.papers.values():
-            uses.update((source.record_id, Use.DERIVED) for source in paper.sources)
+            uses.update(self._use(source, Use.DERIVED) for source in paper.sources)
         for link in self.oracle.links.values():
-            uses[link.given.source.record_id, Use.SOURCE] += 1
-            uses[link.given.target.record_id, Use.TARGET] += 1
-            uses.update((proof.record_id, Use.EVIDENCE) for proof in link.given.evidence_sources)
+            uses[self._use(link.given.source, Use.SOURCE)] += 1
+            uses[self._use(link.given.target, Use.TARGET)] += 1
+            uses.update(self._use(proof, Use.EVIDENCE) for proof in link.given.evidence_sources)
         return uses
 
-    def _found_uses(self) -> Counter[tuple[str, Use]]:
-        uses: Counter[tuple[str, Use]] = Counter()
+    def _use(self, pin: Ref, use: Use) -> tuple[Ref, Use]:
+        return self._content(pin), use
+
+    def _content(self, pin: Ref) -> Ref:
+        return Ref(record_id=pin.record_id, revision=self.oracle.papers[pin.record_id].content_of(pin.revision))
+
+    def _found_uses(self) -> Counter[tuple[Ref, Use]]:
+        uses: Counter[tuple[Ref, Use]] = Counter()
         for paper in self.oracle.papers.values():
-            prefix = self.reader.keys.dependents(paper.id)
-            for key, _ in self.reader.reader.scan(prefix, beyond(prefix)):
-                uses[paper.id, Use(key[len(prefix)])] += 1
+            for content in _contents(paper):
+                uses.update((content, use) for use, _ in adjacency.dependents(self.reader, content))
         return uses
+
+
+def _contents(paper: Paper) -> list[Ref]:
+    numbers = [number for number, page in enumerate(paper.pages, 1) if page.brings_content]
+    return [Ref(record_id=paper.id, revision=number) for number in numbers]
 
 
 def assert_record(paper: Paper, number: int, told: Record) -> None:
@@ -193,6 +202,7 @@ def assert_record(paper: Paper, number: int, told: Record) -> None:
         told.state,
     )
     assert (paper.pages[0].written, page.written) == (told.created_at_millis, told.modified_at_millis)
+    assert paper.content_of(number) == told.content_revision
     assert paper.sources == (told.derivation.sources if told.derivation else ())
     if paper.now.deleted:
         assert (None, None) == (told.input, told.review)

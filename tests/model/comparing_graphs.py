@@ -96,6 +96,7 @@ def _plain_record(paper: Paper, reader: PartitionReader) -> naive.PlainRecord:
     assert version is not None
     return naive.PlainRecord(
         revision=paper.revision,
+        content=paper.content,
         state="deleted" if paper.now.deleted else "active",
         rejected=paper.now.verdict == "rejected",
         expires=paper.now.given.valid_until_millis,

@@ -45,6 +45,7 @@ class Page:
     deleted: bool = False
     verdict: str | None = None
     note: str | None = None
+    brings_content: bool = True
 
 
 @dataclass
@@ -62,6 +63,17 @@ class Paper:
     @property
     def now(self) -> Page:
         return self.pages[-1]
+
+    @property
+    def content(self) -> int:
+        return self.content_of(self.revision)
+
+    def content_of(self, pinned: int) -> int:
+        """The last revision up to a pin that no review has brought."""
+        return max(number for number, page in enumerate(self.pages[:pinned], 1) if page.brings_content)
+
+    def holds(self, pinned: int) -> bool:
+        return self.content <= pinned <= self.revision
 
 
 @dataclass(frozen=True)
@@ -227,7 +239,7 @@ class Oracle:
             paper = self.papers.get(end.record_id)
             if paper is None:
                 return "endpoint_unavailable", end.record_id, looked_at
-            if paper.revision != end.revision:
+            if not paper.holds(end.revision):
                 return "endpoint_revision_changed", end.record_id, looked_at
             verdict = self.judge_paper(paper, now)
             looked_at |= verdict.looked_at
@@ -254,7 +266,7 @@ class Oracle:
             paper = self.papers.get(name)
             if paper is None:
                 yield "source_missing", name
-            elif paper.revision != source.revision:
+            elif not paper.holds(source.revision):
                 yield "source_revision_changed", name
             else:
                 own = own_trouble(paper.now, now)
@@ -295,10 +307,11 @@ class Oracle:
                 self.papers[record_id].pages.append(Page(record, author, written))
             case DeleteRecord():
                 paper = self.papers[record_id]
-                paper.pages.append(replace(paper.now, written=written, deleted=True))
+                paper.pages.append(replace(paper.now, written=written, deleted=True, brings_content=True))
             case ReviewRecord(disposition=disposition, evidence_ref=note):
                 paper = self.papers[record_id]
-                paper.pages.append(replace(paper.now, written=written, verdict=disposition, note=note))
+                review = replace(paper.now, written=written, verdict=disposition, note=note, brings_content=False)
+                paper.pages.append(review)
 
     def _write_link(self, relation_id: str, operation: Any, author: Author, written: int) -> None:
         match operation:

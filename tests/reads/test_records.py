@@ -31,6 +31,7 @@ def test_a_record_is_answered_with_every_member(desk: Desk, reading: Reading) ->
         "schema_version": 1,
         "record_id": ref.record_id,
         "revision": 1,
+        "content_revision": 1,
         "created_at_millis": START_MILLIS,
         "modified_at_millis": START_MILLIS,
         "author": {"credential_id": ADA.credential_id, "subject_id": ADA.subject_id},

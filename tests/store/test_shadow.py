@@ -151,8 +151,8 @@ def test_a_refused_opening_leaves_every_byte_as_it_was_and_no_shadow(torn: Path,
 VERIFYING = """
 import os, sys
 from pathlib import Path
-from relatum.process import hide_memory
-from relatum.verify.directory import verify_directory
+from relatum.store.process_setup import hide_memory
+from relatum.store.verify.directory import verify_directory
 verify_directory(Path(sys.argv[1]), jobs=1)  # so that everything is imported: another user may not be able to
 if os.getuid() == 0:
     os.setgroups([])

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from relatum.clock import ManualClock
 from relatum.core.commands import AssertRelation, MarkStale
 from relatum.core.eligibility import Evaluator
@@ -70,7 +72,7 @@ def test_records_keep_id_author_review_and_derivation(desk: Desk, again: Ledger,
     assert (ADA, BOB) == (kept.meta.author, summary.meta.author)
     assert kept.meta.disposition == "approved"
     assert summary.meta.derivation is not None
-    assert (source,) == summary.meta.derivation.sources
+    assert [source.record_id] == [one.record_id for one in summary.meta.derivation.sources]
 
 
 def test_age_counts_from_the_import_wherever_it_counts(
@@ -115,7 +117,8 @@ def test_relations_keep_id_reporter_provenance_evidence_validity_and_review(
     rejected = desk.judge(desk.relate(one, two), "rejected")
     assert {} == carry(desk.ledger, again, tmp_path)
     found = relation(again, asserted)
-    assert (given, BOB, "active", None) == (found.input, found.reported_by, found.state, found.review)
+    told = replace(given, target=Ref(record_id=two.record_id, revision=1))  # the review comes last
+    assert (told, BOB, "active", None) == (found.input, found.reported_by, found.state, found.review)
     assert "rejected" == relation(again, rejected).disposition
     assert relation(desk.ledger, rejected).review.evidence_ref == relation(again, rejected).review.evidence_ref
 
@@ -216,6 +219,20 @@ def test_relations_to_earlier_revisions_come_back_as_such(
         assert verdict_on(desk.ledger, receipt) == verdict_on(again, receipt)
     assert "endpoint_revision_changed" == verdict_on(again, told[0])
     assert "eligible" == verdict_on(again, last)
+
+
+def test_what_a_rejection_suspends_comes_back_suspended_and_can_be_given_back(
+    desk: Desk, again: Ledger, tmp_path: Path
+) -> None:
+    source, other = desk.create("a source"), desk.create("another")
+    derived = desk.derive(source)
+    told = [desk.relate(source, other), desk.relate(derived, other), desk.relate(desk.create("x"), other)]
+    rejected = desk.review(source, "rejected")
+    assert {} == carry(desk.ledger, again, tmp_path)
+    reasons = ["endpoint_unavailable", "endpoint_unavailable", "eligible"]
+    assert reasons == [verdict_on(again, receipt) for receipt in told]
+    Desk(again).review(rejected)
+    assert ["eligible"] * 3 == [verdict_on(again, receipt) for receipt in told]
 
 
 def test_verdicts_of_every_kind_come_back_as_verdicts(judging: JudgingDesk, again: Ledger, tmp_path: Path) -> None:

@@ -54,8 +54,10 @@ def test_with_json_the_report_is_one_line(store: Path) -> None:
 def test_a_store_with_findings_ends_with_1_and_names_them(store: Path) -> None:
     (key,) = remove_rows(store, Table.DEPENDENT, 1)
     report = report_of(store, status=1)
-    assert (False, 1, 1) == (report["clean"], report["findings_count"], report["families"]["dependent"]["findings"])
-    assert f"the row {key.hex()} is missing" == report["findings"][0]["message"]
+    families = report["families"]
+    counts = families["header"]["findings"], families["dependent"]["findings"], report["findings_count"]
+    assert (False, 1, 1, 2) == (report["clean"], *counts), "the header that counts the row, and the row"
+    assert f"the row {key.hex()} is missing" == report["findings"][1]["message"]
 
 
 def test_a_store_that_is_missing_or_in_use_ends_with_2_and_one_line(store: Path, tmp_path: Path) -> None:
@@ -96,8 +98,8 @@ def test_what_differs_is_told_even_where_there_is_no_room_to_find_out_which_rows
     command = ["sh", "-c", SMALL_FILES, *COMMAND, "verify", str(store)]
     finished = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert 1 == finished.returncode, finished.stderr
-    (finding,) = json.loads(finished.stdout)["findings"]
-    assert "dependent" == finding["family"]
+    header, finding = json.loads(finished.stdout)["findings"]
+    assert ("header", "dependent") == (header["family"], finding["family"])
     assert "the rows are not those that the events imply" in finding["message"]
 
 

@@ -222,4 +222,4 @@ def test_rows_that_differ_are_named(store: Path) -> None:
     assert [
         ("dependent", f"the row {lost.hex()} is missing"),
         ("dependent", f"the row {altered_one.hex()} is not the one that the events imply"),
-    ] == findings(verify_directory(store))
+    ] == [found for found in findings(verify_directory(store)) if found[0] != "header"]

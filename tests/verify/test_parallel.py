@@ -81,7 +81,7 @@ def test_helpers_give_the_same_report_as_one_process(store: Path) -> None:
     remove_rows(store, Table.DEPENDENT, 3)
     with reading(store / "engine") as view, Helpers(store / "engine", 2) as helpers:
         report = in_pieces(view, helpers, 5)
-    assert 3 == report.findings_count
+    assert 3 == report.families["dependent"].findings
     assert verify_directory(store) == report
 
 

@@ -20,6 +20,7 @@ from relatum.cli.compact import compact
 from relatum.cli.exit_status import Commands
 from relatum.cli.init import init
 from relatum.cli.mcp import mcp
+from relatum.cli.output import take_any_text
 from relatum.cli.quickstart.command import quickstart
 from relatum.cli.rebuild import rebuild
 from relatum.cli.serve import serve
@@ -49,6 +50,7 @@ def main(debug: bool) -> None:
     """
     del debug  # is for `Commands`
     open_standard_streams()
+    take_any_text()
     hide_memory()
 
 

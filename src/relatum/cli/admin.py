@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from relatum.cli.bootstrap import as_json, replace_administrator
+from relatum.cli.bootstrap import replace_administrator, secret_file_option, tell
 from relatum.cli.exit_status import told_in_one_line
 from relatum.cli.identity import identity_options
 
@@ -17,14 +17,15 @@ def admin() -> None:
 
     \b
     Example:
-        relatum admin issue ./ledger --company acme --subject ada
+        relatum admin issue ./ledger --company acme --subject ada --secret-file admin.secret
     """
 
 
 @admin.command()
 @click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
 @identity_options
-def issue(directory: Path, company: str, subject: str) -> None:
+@secret_file_option
+def issue(directory: Path, company: str, subject: str, secret_file: Path | None) -> None:
     """Issue a new administrator to a company that exists in DIRECTORY.
 
     For a company whose administrators have lost their secrets or were all revoked. Stop the server first: one process
@@ -33,8 +34,7 @@ def issue(directory: Path, company: str, subject: str) -> None:
 
     \b
     Example:
-        relatum admin issue ./ledger --company acme --subject ada > admin.json
+        relatum admin issue ./ledger --company acme --subject ada --secret-file admin.secret
     """
     with told_in_one_line():
-        issued = replace_administrator(directory, company, subject)
-    click.echo(as_json(issued))
+        tell(lambda keep: replace_administrator(directory, company, subject, keep=keep), secret_file)

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import msgspec
 
 from relatum.cli.exit_status import told_in_one_line
+from relatum.cli.output import print_json, shown
 from relatum.cli.progress import progress_bar
 from relatum.cli.store_access import at_rest, is_url, operator_token_option, token_for
 
@@ -100,7 +100,7 @@ def _opened(source: str, token_file: Path | None) -> Iterator[Source]:
 
 def _print(manifest: Manifest, directory: Path) -> None:
     told = {
-        "directory": str(directory),
+        "directory": shown(directory),
         "created_at_millis": manifest.created_at_millis,
         "position": manifest.position,
         "digest": manifest.digest,
@@ -108,4 +108,4 @@ def _print(manifest: Manifest, directory: Path) -> None:
         "bytes": manifest.bytes,
         "files": len(manifest.files),
     }
-    click.echo(msgspec.json.encode(told).decode())
+    print_json(told)

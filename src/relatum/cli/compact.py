@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-import msgspec
 
 from relatum.cli.exit_status import told_in_one_line
+from relatum.cli.output import print_json
 from relatum.cli.store_access import at_rest, is_url, operator_token_option, token_for
 
 
@@ -36,7 +36,7 @@ def compact(source: str, token_file: Path | None) -> None:
         else:
             with at_rest("compact URL"):
                 sizes = _compacted(Path(source))
-    click.echo(msgspec.json.encode(sizes).decode())
+    print_json(sizes)
 
 
 def _compacted(directory: Path) -> dict[str, int]:

@@ -7,6 +7,7 @@ findings, for one.
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from typing import NoReturn
 import click
 
 from relatum.errors import Failure, ProgramFailure
+from relatum.http.openapi.docstrings import LEFT_OUT, docstring
 from relatum.http.settings import SettingsError
 
 
@@ -48,6 +50,19 @@ class ProgramFault(Fault):
 class Commands(click.Group):
     """A group in which a fault of the program is told in one line, below a traceback if its option `debug` is set."""
 
+    def get_help(self, ctx: click.Context) -> str:
+        """The help of the group itself."""
+        if LEFT_OUT:
+            _document(self)
+        return super().get_help(ctx)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """A command of this group, with its help."""
+        command = super().get_command(ctx, cmd_name)
+        if LEFT_OUT and command is not None:
+            _document(command)
+        return command
+
     def invoke(self, ctx: click.Context) -> object:
         """Runs the command that was given."""
         try:
@@ -60,6 +75,14 @@ class Commands(click.Group):
             if ctx.params["debug"]:
                 print_exception(error)
             raise ProgramFault(error, shown=ctx.params["debug"]) from error
+
+
+def _document(command: click.Command) -> None:
+    """Gives a command, and those below it, the help that the interpreter has left out."""
+    if command.help is None and command.callback is not None:
+        command.help = inspect.cleandoc(docstring(command.callback) or "")
+    for below in command.commands.values() if isinstance(command, click.Group) else ():
+        _document(below)
 
 
 def end_at_once(message: str) -> NoReturn:

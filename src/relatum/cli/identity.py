@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
+from relatum.cli.output import as_utf8
 from relatum.core.text import is_identifier
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -16,12 +17,12 @@ _RULE = "must be 1 to 256 bytes of UTF-8, not blank and without control characte
 
 def _identifier(_context: click.Context, _option: click.Parameter, value: str) -> str:
     try:
-        fits = is_identifier(value)
-    except UnicodeEncodeError:  # bytes that are no UTF-8 reach a program as lone surrogates
-        fits = False
-    if not fits:
+        text = as_utf8(value)
+    except UnicodeError as error:  # bytes that are text nowhere reach a program as lone surrogates
+        raise click.BadParameter(_RULE) from error
+    if not is_identifier(text):
         raise click.BadParameter(_RULE)
-    return value
+    return text
 
 
 def identity_options(command: Command) -> Command:

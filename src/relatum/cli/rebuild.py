@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import msgspec
 
 from relatum.cli.exit_status import told_in_one_line
+from relatum.cli.output import print_json
 from relatum.cli.verify import FINDINGS_STATUS, as_told, verified
 
 if TYPE_CHECKING:
@@ -139,4 +139,4 @@ def _explained(surveyed: Survey) -> list[str]:
 
 
 def _print(report: Report, **told: object) -> None:
-    click.echo(msgspec.json.format(msgspec.json.encode({**told, "report": as_told(report)})).decode())
+    print_json({**told, "report": as_told(report)}, indented=True)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from relatum.cli.exit_status import end_at_once, told_in_one_line
 from relatum.cli.options import settings_options
-from relatum.http.settings import CONNECTIONS_MIN, Settings, load
+from relatum.http.settings import CONNECTIONS_MIN, Settings, endpoint_names, load
 from relatum.limits import MIB
 from relatum.store.process_setup import FILES_RESERVED, room_for_connections
 
@@ -51,7 +51,7 @@ def serve(directory: Path | None, config: Path | None, print_settings: bool, **o
     with told_in_one_line():
         settings = load(os.environ, config, {"directory": directory, **options})
         if print_settings:
-            click.echo(settings.as_toml(), nl=False)
+            click.echo(settings.as_toml().encode(), nl=False)
             return
         _serve(settings)
 
@@ -59,15 +59,20 @@ def serve(directory: Path | None, config: Path | None, print_settings: bool, **o
 def _serve(settings: Settings) -> None:
     from relatum.clock import SystemClock
     from relatum.http import server
+    from relatum.http.listeners import AddressUnavailable
     from relatum.http.operator import OperatorToken
     from relatum.ledger import Ledger
     from relatum.ledger.judgments import Ages
     from relatum.telemetry import Log
 
     log = Log(sys.stderr, SystemClock().millis, settings.log_level)
+    if passed_over := endpoint_names(os.environ):
+        log.info("names that an orchestrator gives to services were passed over", names=" ".join(passed_over))
     settings = _fitted(settings, log)
     token_file = settings.operator_token_file
     token = None if token_file is None else OperatorToken.read(token_file)
+    if token is not None and token.open_to_all:
+        log.warning("everybody on this machine can read the file with the operator's credential")
     ledger = Ledger.open(
         settings.directory,
         log=log,
@@ -82,7 +87,7 @@ def _serve(settings: Settings) -> None:
     _hold_ballast(ledger, settings, log)
     try:
         finished = server.serve(ledger, settings, log, operator_token=token)
-    except server.AddressUnavailable as error:
+    except AddressUnavailable as error:
         raise click.ClickException(str(error)) from error
     if not finished:
         end_at_once("the time to drain was over before everything that ran had finished")

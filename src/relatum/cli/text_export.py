@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from relatum.cli.exit_status import told_in_one_line
+from relatum.cli.output import print_json, shown
 from relatum.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def export_command(store: Path, directory: Path, leave_out: bool) -> None:
                 exported = export(view, directory, leave_out=leave_out)
         except ExportRefused as error:
             raise click.ClickException(str(error)) from error
-    _print({"directory": str(directory), **_told(exported)})
+    print_json({"directory": shown(directory), **_told(exported)})
 
 
 @click.command("import")
@@ -87,7 +88,7 @@ def import_command(store: Path, directory: Path, leave_out: bool) -> None:
 
     \b
     Examples:
-        relatum init ./again --company acme --subject ada > admin.json
+        relatum init ./again --company acme --subject ada --secret-file admin.secret
         relatum import ./again --links ./memory-as-text
 
     What has expired since the export stops the import, unless --leave-out-ineligible is given.
@@ -103,7 +104,7 @@ def import_command(store: Path, directory: Path, leave_out: bool) -> None:
 
     with told_in_one_line(), Ledger.open(store) as ledger, progress_bar("importing") as progress, _usable(directory):
         imported = import_text(ledger, directory, leave_out=leave_out, progress=progress)
-    _print({"directory": str(directory), **_told(imported)})
+    print_json({"directory": shown(directory), **_told(imported)})
 
 
 @contextmanager
@@ -125,7 +126,3 @@ def _told(done: Exported | Imported) -> dict[str, object]:
     """The counts of the manifest, and beside them what it does not tell."""
     beside = msgspec.structs.asdict(done)
     return {"root": beside.pop("root"), **msgspec.structs.asdict(beside.pop("manifest")), **beside}
-
-
-def _print(told: dict[str, object]) -> None:
-    click.echo(msgspec.json.encode(told).decode())

@@ -12,6 +12,7 @@ import click
 import msgspec
 
 from relatum.cli.exit_status import told_in_one_line
+from relatum.cli.output import print_json
 from relatum.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -49,9 +50,8 @@ def verify(directory: Path, jobs: int | None, in_one_line: bool) -> None:
         relatum verify ./ledger > report.json
     """
     report = verified(directory, jobs)
-    told = msgspec.json.encode(as_told(report))
     with unless_known():
-        click.echo((told if in_one_line else msgspec.json.format(told)).decode())
+        print_json(as_told(report), indented=not in_one_line)
     if not report.clean:
         sys.exit(FINDINGS_STATUS)
 

@@ -12,7 +12,7 @@ from relatum.core.answers import access as answered
 from relatum.core.answers.access import Capability, CredentialAction
 from relatum.core.ids import Author, Scope, Visibility
 from relatum.core.text import is_identifier
-from relatum.core.wire import Millis, Sparse, Uuid, check_i64
+from relatum.core.wire import Closed, Millis, Revision, Sparse, Uuid, check_i64, check_u64
 
 
 class Selector(answered.SelectorView, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -164,3 +164,26 @@ class StoredCredential(Sparse, frozen=True, kw_only=True):
 
     credential: Credential
     verifier: bytes
+
+
+class CredentialIssue(Closed, frozen=True, kw_only=True):
+    """Body of `POST credentials`."""
+
+    contract_version: int
+    spec: CredentialSpec
+
+
+class CredentialChange(Closed, frozen=True, kw_only=True):
+    """Body of `rotate` and `revoke`."""
+
+    contract_version: int
+    expected_revision: Revision
+
+    def __post_init__(self) -> None:
+        check_u64(self.expected_revision)
+
+
+class AuthorityChange(CredentialChange, frozen=True, kw_only=True):
+    """Body of `scope-authority`."""
+
+    authority: Authority

@@ -121,7 +121,7 @@ class Walk:
         if version is None:
             return SourceFailure(ref.record_id, ref.revision, None, "source_missing")
         actual = version.meta.revision
-        if actual != ref.revision:
+        if not version.meta.holds(ref.revision):
             return SourceFailure(ref.record_id, ref.revision, actual, "source_revision_changed")
         if known is not None:
             return known

@@ -203,6 +203,11 @@ def adjacency_digest(entry: bytes) -> int:
     return int.from_bytes(blake3(b"relatum/1/adjacency\0" + entry).digest(), "big")
 
 
+def dependent_digest(key: bytes) -> int:
+    """The key of what pins a content as a 256-bit number, to be summed modulo 2**256 whatever the order."""
+    return int.from_bytes(blake3(b"relatum/1/dependent\0" + key).digest(), "big")
+
+
 def row_number(row: bytes) -> int:
     """Key and body of a row as a 256-bit number, to be summed modulo 2**256 whatever the order."""
     return int.from_bytes(blake3(b"relatum/1/row\0" + row).digest(), "big")

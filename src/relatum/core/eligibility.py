@@ -95,9 +95,16 @@ class Evaluator:
         """
         if version is None:
             return "endpoint_unavailable"
-        if version.meta.revision != end.revision:
+        if not version.meta.holds(end.revision):
             return "endpoint_revision_changed"
         return None if self.is_eligible(version) else "endpoint_unavailable"
+
+    def failing_pin(self, sources: tuple[Ref, ...], *, depth: int) -> str:
+        """The place, from 0, of the first of `sources` that makes a walk over them fail: for words to people."""
+        for place in range(len(sources)):
+            if Walk(self.dependencies, self.now_millis).over(sources[: place + 1], depth=depth) is not None:
+                return str(place)
+        raise AssertionError("the walk over all of them has failed")
 
     def derivation_failure(self, sources: tuple[Ref, ...]) -> SourceFailure | None:
         """Why a record can't be derived from `sources`, or None: they are at depth 1 of the record to be."""

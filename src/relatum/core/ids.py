@@ -80,7 +80,7 @@ class Author(Closed, frozen=True, kw_only=True):
 
 
 class Ref(Closed, frozen=True, kw_only=True):
-    """A record at an exact revision."""
+    """A record at a revision: a pin on what somebody has read there (records.md, pins)."""
 
     record_id: Uuid
     revision: Revision

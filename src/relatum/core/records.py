@@ -60,7 +60,7 @@ class RecordInput(Sparse, frozen=True, kw_only=True):
 
 
 class Derivation(answered.DerivationView, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The records that a derived record was made from, at exact revisions, in the order given."""
+    """The records that a derived record was made from, each with a pin on the content read, in the order given."""
 
     sources: tuple[Ref, ...]
     method: str
@@ -140,13 +140,21 @@ class RecordMeta(Sparse, frozen=True, kw_only=True):
         return self.review.disposition if self.review else None
 
     @property
+    def content_revision(self) -> int:
+        """The revision that brought the present content; of a deleted record the one that erased it.
+
+        Every revision after it was brought by a review.
+        """
+        return self.payload_revision if self.state == "active" else self.revision
+
+    @property
     def content(self) -> Ref:
         """The record at the revision under which everything lies that pins its present content."""
-        return Ref(record_id=self.record_id, revision=self.revision)
+        return Ref(record_id=self.record_id, revision=self.content_revision)
 
     def holds(self, pinned_revision: int) -> bool:
-        """Whether a pin on a revision of this record holds (records.md, pins)."""
-        return pinned_revision == self.revision
+        """Whether a pin on a revision of this record holds: only reviews came since (records.md, pins)."""
+        return self.content_revision <= pinned_revision <= self.revision
 
 
 class Review(answered.Review, frozen=True, kw_only=True, forbid_unknown_fields=True):

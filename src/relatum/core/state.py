@@ -102,14 +102,11 @@ class Links(Protocol):
 class Promotions(Protocol):
     """What promotions of one partition have led to, at one moment."""
 
-    def relations_at(self, end: Ref) -> int:
-        """How many relations hold that a record has at an exact revision."""
+    def uses_of(self, content: Ref) -> int:
+        """How many relations and derived records pin a record's content, whatever their state."""
 
-    def joined_with(self, end: Ref) -> frozenset[Ref]:
-        """The other ends of every relation that a record has at an exact revision, whatever direction and state."""
-
-    def once_joined_with(self, end: Ref) -> frozenset[Ref]:
-        """As `joined_with`, but where all relations of a record hold nothing is told."""
+    def joined_with(self, content: Ref) -> frozenset[Ref]:
+        """The contents that relations join with a record's content, whatever their direction and state."""
 
     def suspicion(self, one_id: str, other_id: str) -> tuple[str, ...]:
         """On which days an unordered pair was found to contradict itself."""

@@ -3,13 +3,13 @@
 Here: a bounded read of the body, and one typed decode of it or of the query string. Not here: static rules.
 
 Always holds: of a body no more than its limit is kept. A refusal names the place by member names of the contract and
-array positions; nothing else of what was sent is repeated.
+array positions; nothing else of what was sent is repeated. It names a missing member, and what would be permitted.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any, Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -18,13 +18,17 @@ from starlette.types import Receive
 from relatum.errors import Refusal, invalid
 from relatum.http import strict_json
 from relatum.http.errors import TOO_LARGE
+from relatum.http.expectations import Expectations, json_type
 
 Decoded = TypeVar("Decoded")
 
 _PLACE: Final = re.compile(r" - at `\$((?:\.\w+|\[[0-9]+\])+)`$", re.ASCII)
 _NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_UNKNOWN: Final = "Object contains unknown field"
+_MISSING: Final = re.compile(r"Object missing required field `(\w+)`", re.ASCII)
+_EXPECTED: Final = re.compile(r"Expected `([a-z]+(?: \| [a-z]+)*)`", re.ASCII)
 _FAULTS: Final = (
-    ("Object contains unknown field", "has an unknown member"),
+    (_UNKNOWN, "has an unknown member"),
     ("Object missing required field", "lacks a required member"),
     ("Expected", "has a member of the wrong type"),
     ("Invalid", "has a value that is none of the permitted ones"),
@@ -59,7 +63,7 @@ class BodyDecoder(Generic[Decoded]):
 
     def __init__(self, kind: type[Decoded]) -> None:
         self._decoder = msgspec.json.Decoder(kind)
-        self._names = _member_names(kind)
+        self._expected = Expectations(kind)
 
     def decode(self, body: bytes) -> Decoded | Refusal:
         """The typed body, or 400."""
@@ -69,7 +73,7 @@ class BodyDecoder(Generic[Decoded]):
         except strict_json.StrictJsonError as error:
             return invalid(str(error))
         except msgspec.ValidationError as error:
-            return invalid(f"the body {_described(str(error), self._names)}")
+            return invalid(f"the body {_described(str(error), self._expected, msgspec.json.decode(body))}")
         except msgspec.DecodeError:
             return invalid("the body is not well-formed JSON")
 
@@ -79,7 +83,7 @@ class QueryDecoder(Generic[Decoded]):
 
     def __init__(self, kind: type[Decoded]) -> None:
         self._kind = kind
-        self._names = _member_names(kind)
+        self._expected = Expectations(kind)
 
     def decode(self, query: bytes) -> Decoded | Refusal:
         """The typed parameters, or 400."""
@@ -93,7 +97,7 @@ class QueryDecoder(Generic[Decoded]):
         try:
             decoded = msgspec.convert(given, self._kind, strict=False)
         except msgspec.ValidationError as error:
-            return invalid(f"the query string {_described(str(error), self._names)}")
+            return invalid(f"the query string {_described(str(error), self._expected, given)}")
         for name, text in given.items():
             value = getattr(decoded, name)
             if value is None:
@@ -103,16 +107,27 @@ class QueryDecoder(Generic[Decoded]):
         return decoded
 
 
-def _described(fault: str, names: frozenset[str]) -> str:
-    """A decoder's message in words of ours: it may quote what was sent, an unknown member's name for one."""
-    kind = next(words for beginning, words in _FAULTS if fault.startswith(beginning))
-    place = _PLACE.search(fault)
-    if place is None or not names.issuperset(_NAME.findall(place[1])):
-        return kind
-    return f"{kind} at {place[1].removeprefix('.')}"
+def _described(fault: str, expected: Expectations, sent: object) -> str:
+    """A decoder's message in words of ours: it may quote what was sent, an unknown member's name for one.
+
+    It says which member is missing, and what is permitted where something is not.
+    """
+    beginning, words = next(one for one in _FAULTS if fault.startswith(one[0]))
+    missing = _MISSING.match(fault)
+    if missing is not None:
+        words = f"lacks the required member {missing[1]}"
+    found = _PLACE.search(fault)
+    path = "" if found is None else found[1]
+    if not expected.names.issuperset(_NAME.findall(path)):
+        return words
+    where = f"{words} at {path.removeprefix('.')}" if path else words
+    if beginning == _UNKNOWN:
+        return _permitting(where, "members", expected.members_at(path, sent))
+    if beginning == "Invalid":
+        return _permitting(where, "values", expected.values_at(path, sent))
+    wanted = _EXPECTED.match(fault)
+    return where if wanted is None else f"{where}: expected {json_type(wanted[1])}"
 
 
-def _member_names(kind: Any) -> frozenset[str]:
-    """Every member name of a type at any depth."""
-    _, components = msgspec.json.schema_components([kind])
-    return frozenset(name for component in components.values() for name in component.get("properties", ()))
+def _permitting(words: str, what: str, permitted: tuple[str, ...]) -> str:
+    return f"{words}; permitted {what}: {', '.join(permitted)}" if permitted else words

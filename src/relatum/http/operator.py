@@ -8,11 +8,12 @@ are no such routes. One thing is done at a time, beside whatever the server serv
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+import os
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, Literal, Self, TypeVar
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -57,29 +58,47 @@ class Sizes(Closed, frozen=True, kw_only=True):
 class OperatorToken:
     """The secret that makes a caller the operator of this server."""
 
-    def __init__(self, token: str) -> None:
+    def __init__(self, token: str, *, open_to_all: bool = False) -> None:
         self._token = token.encode()
+        self.open_to_all = open_to_all
+        """Whether it comes from a file that everybody may read."""
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """From a file that nobody but its owner may read. Raises SettingsError."""
+        """From a file that is not open to others than `readers` permits. Raises SettingsError."""
         try:
-            open_to_others = path.stat().st_mode & 0o077
-            token = path.read_text(encoding="ascii", errors="replace").strip()
+            found = path.stat()
+            token = path.read_text(encoding="utf-8-sig", errors="replace").strip()
         except OSError as error:
             raise SettingsError((f"operator_token_file {path} can't be read: {error.strerror}",)) from error
-        if open_to_others:
+        who = readers(found, {os.getegid(), *os.getgroups()})
+        if who == "others":
             raise SettingsError((f"operator_token_file {path} must be readable by its owner alone: chmod 600",))
         sound = token.isascii() and token.split() == [token]
         if not sound or not TOKEN_CHARACTERS_MIN <= len(token) <= TOKEN_CHARACTERS_MAX:
             limits = f"{TOKEN_CHARACTERS_MIN} to {TOKEN_CHARACTERS_MAX} ASCII characters"
             raise SettingsError((f"operator_token_file {path} must hold one token of {limits} without blanks",))
-        return cls(token)
+        return cls(token, open_to_all=who == "all")
 
     def is_given_in(self, scope: Scope) -> bool:
         """Whether a request comes with it."""
         given = bearer_token(scope["headers"])
         return given is not None and digests.same(given.encode(), self._token)
+
+
+def readers(found: os.stat_result, groups: Collection[int]) -> Literal["owner", "group", "all", "others"]:
+    """Who may read a file with a secret; `others` is what must not be. `groups` are those of this process.
+
+    Docker and Kubernetes hand a secret over in a file of root's, which a server that is not root can read by its group
+    (0440) or as everybody can (0444, 0644). Nobody but its owner may ever write to one.
+    """
+    if found.st_mode & 0o022:
+        return "others"
+    if found.st_mode & 0o004:
+        return "all"
+    if not found.st_mode & 0o077:
+        return "owner"
+    return "group" if found.st_uid == 0 and found.st_gid in groups else "others"
 
 
 class Operating:

@@ -24,7 +24,9 @@ from relatum.errors import StorageFailure
 from relatum.http.app import application, while_busy
 from relatum.http.connections import Connections
 from relatum.http.library_logs import told_in, unhandled_in
-from relatum.http.mcp_endpoint import PATH, McpEndpoint, is_served
+from relatum.http.listeners import BACKLOG, address_of, file_listener, port_listener
+from relatum.http.mcp_endpoint import PATH as MCP_PATH
+from relatum.http.mcp_endpoint import McpEndpoint, is_served
 from relatum.http.openapi.document import document
 from relatum.http.openapi.page import page
 from relatum.http.operator import Operating, OperatorToken
@@ -37,7 +39,6 @@ from relatum.ledger import Ledger
 from relatum.store.verify.scrub import scrubbing
 from relatum.telemetry import Log
 
-BACKLOG: Final = 1024
 KEEP_ALIVE_SECONDS: Final = 75
 """Longer than the minute after which most clients and proxies let go of a connection: else both ends race."""
 
@@ -48,11 +49,9 @@ threads adds as much to every answer."""
 CLOSING_SECONDS_MIN: Final = 1.0
 """For the ledger to be closed in order where nothing is left of the time to drain."""
 
+_Listeners = Sequence[contextlib.AbstractContextManager[socket.socket]]
+
 _STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
-
-
-class AddressUnavailable(Exception):
-    """The address to listen on can't be had. The message is for the operator."""
 
 
 def serve(
@@ -84,9 +83,9 @@ def serve(
             servers = [
                 _Server(
                     _config(app, _bounds(app, connections, services, settings), settings),
-                    stack.enter_context(_listener(settings.host, port)),
+                    [stack.enter_context(listener) for listener in listeners],
                 )
-                for app, port in _applications(services, settings, operating, agents)
+                for app, listeners in _applications(services, settings, operating, agents)
             ]
             sweep_seconds = 60.0 * settings.sweep_interval_minutes
             finished = _run(servers, services, time, sweep_seconds, lambda: _announce(servers, announce, log))
@@ -116,19 +115,18 @@ def _operating(token: OperatorToken | None, services: Services) -> Mapping[str, 
 
 def _applications(
     services: Services, settings: Settings, operating: Mapping[str, ASGIApp], agents: McpEndpoint | None
-) -> list[tuple[ASGIApp, int]]:
-    """What is served, and on which port."""
-    beside = operating if agents is None else {**operating, PATH: agents}
-    if settings.metrics_port is None:
-        found = [(application((*ROUTES, METRICS_ROUTE), services, beside), settings.port)]
-    else:
-        found = [
-            (application(ROUTES, services, beside), settings.port),
-            (application((METRICS_ROUTE,), services), settings.metrics_port),
-        ]
+) -> list[tuple[ASGIApp, _Listeners]]:
+    """What is served, and on which listeners."""
+    host, port, uds, metrics_port = settings.host, settings.port, settings.uds, settings.metrics_port
+    listeners: _Listeners = [] if port is None else [port_listener(host, port)]
+    listeners = [*listeners, *([] if uds is None else [file_listener(uds)])]
+    routes = (*ROUTES, METRICS_ROUTE) if metrics_port is None else ROUTES
+    app = application(routes, services, operating if agents is None else {**operating, MCP_PATH: agents})
     if agents is not None:
-        agents.app = found[0][0]
-    return found
+        agents.app = app
+    if metrics_port is None:
+        return [(app, listeners)]
+    return [(app, listeners), (application((METRICS_ROUTE,), services), [port_listener(host, metrics_port)])]
 
 
 def _bounds(app: ASGIApp, connections: Connections, services: Services, settings: Settings) -> Bounds:
@@ -163,24 +161,19 @@ def _config(app: ASGIApp, bounds_of_all: Bounds, settings: Settings) -> uvicorn.
 
 
 class _Server(uvicorn.Server):
-    """A uvicorn server on one listener, which leaves signals to its caller and tells when it accepts connections."""
+    """A uvicorn server on listeners, which leaves signals to its caller and tells when it accepts connections."""
 
-    def __init__(self, config: uvicorn.Config, listener: socket.socket) -> None:
+    def __init__(self, config: uvicorn.Config, listeners: list[socket.socket]) -> None:
         super().__init__(config)
-        self._listener = listener
+        self._listeners = listeners
+        self.addresses = [address_of(listener) for listener in listeners]
         self.accepting = asyncio.Event()
         self.finished = True
         """Whether the stop left no request behind."""
 
-    @property
-    def address(self) -> str:
-        """The real address, the port too where a free one was asked for."""
-        host, port = self._listener.getsockname()[:2]
-        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-    async def run_on_listener(self) -> None:
+    async def run_on_listeners(self) -> None:
         """Serve until told to stop."""
-        await self.serve(sockets=[self._listener])
+        await self.serve(sockets=self._listeners)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Accept connections."""
@@ -235,7 +228,7 @@ def _run(
         loop.set_exception_handler(unhandled_in(services.log))
         for number in _STOP_SIGNALS:
             loop.add_signal_handler(number, stop)
-        running = asyncio.gather(*(server.run_on_listener() for server in servers))
+        running = asyncio.gather(*(server.run_on_listeners() for server in servers))
         accepting = asyncio.gather(*(server.accepting.wait() for server in servers))
         await asyncio.wait((running, accepting), return_when=asyncio.FIRST_COMPLETED)
         if accepting.done():
@@ -262,20 +255,11 @@ def _spare_what_stays() -> None:
     gc.freeze()
 
 
-def _listener(host: str, port: int) -> socket.socket:
-    try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        return socket.create_server(address[:2], family=family, backlog=BACKLOG)
-    except OSError as error:
-        raise AddressUnavailable(f"can't listen on {host} port {port}: {error.strerror}") from error
-    except ValueError as error:  # what can't even be asked for: an empty label, one that is too long
-        raise AddressUnavailable(f"can't listen on {host} port {port}: that is no name of a host") from error
-
-
 def _announce(servers: Sequence[_Server], stream: TextIO, log: Log) -> None:
     for server, serves in zip(servers, ("everything", "metrics"), strict=False):
-        log.info("listening", address=server.address, serves=serves)
-    stream.write(f"relatum listening on {servers[0].address}\n")
+        for address in server.addresses:
+            log.info("listening", address=address, serves=serves)
+    stream.write(f"relatum listening on {servers[0].addresses[0]}\n")
     stream.flush()
 
 

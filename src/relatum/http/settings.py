@@ -4,13 +4,16 @@ Here: the settings with their defaults and permitted ranges, and `load`, which r
 defaults, a TOML file, `RELATUM_*` environment variables and the command line. Not here: limits of the contract
 (limits.py), which nobody sets, and what a setting does.
 
-Always holds: a `Settings` that `load` returned is within every range; a setting that is unknown or wrong in any source
-is refused, even where a stronger source overrides it; no setting holds a secret, so all of them can be printed.
+Always holds: a `Settings` that `load` returned is within every range; a setting that is unknown in any source is
+refused, and so is a wrong value, unless a stronger source gives another one; no setting holds a secret, so all of them
+can be printed.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
@@ -25,6 +28,13 @@ from relatum.limits import SLOTS_DEFAULT, SLOTS_MAX
 
 ENVIRONMENT_PREFIX: Final = "RELATUM_"
 CONNECTIONS_MIN: Final = 64
+
+_CLIENT_PREFIX: Final = "RELATUM_CLIENT_"
+"""Names below it are the client's (client.md)."""
+_ENDPOINT: Final = re.compile(r"(?:tcp|udp|sctp)://\S+")
+_ENDPOINT_NAMES: Final = re.compile(
+    r"(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(ADDR|PORT|PROTO|START|END))?)"
+)
 
 _FOUND_CHARACTERS_MAX: Final = 80
 
@@ -43,7 +53,10 @@ class Settings(Struct, frozen=True, kw_only=True):
     host: Annotated[
         str, Meta(min_length=1, max_length=255, pattern=r"^\S+\Z", description="The address the server listens on.")
     ] = "127.0.0.1"
-    port: Annotated[Port, Meta(description="The port it listens on; 0 takes a free one.")] = 7474
+    port: Annotated[Port | None, Meta(description="The port it listens on; 0 takes a free one.")] = 7474
+    uds: Annotated[
+        Path | None, Meta(description="A Unix socket it listens on; alone, unless a host or a port is given as well.")
+    ] = None
     metrics_port: Annotated[
         Port | None, Meta(description="A port for /metrics alone; null serves it with everything else.")
     ] = None
@@ -95,9 +108,14 @@ class Settings(Struct, frozen=True, kw_only=True):
     log_level: Annotated[LogLevel, Meta(description="The least severe log lines written.")] = "info"
 
     def as_toml(self) -> str:
-        """Every setting as a line of TOML that `load` reads back; an unset one as a comment."""
-        values = ((name, getattr(self, name)) for name in self.__struct_fields__)
-        return "".join(f"{_toml_line(name, value)}\n" for name, value in values)
+        """Every setting as a line of TOML that `load` reads back; an unset one as a comment.
+
+        Raises SettingsError for a path that is not UTF-8, which TOML can't hold.
+        """
+        values = {name: getattr(self, name) for name in self.__struct_fields__}
+        if self.port is None:
+            values["host"] = None  # else it would be given, and a port with it
+        return "".join(f"{_toml_line(name, value)}\n" for name, value in values.items())
 
 
 class SettingsError(Exception):
@@ -116,17 +134,40 @@ def load(environ: Mapping[str, str], toml_path: Path | None, overrides: Mapping[
     """
     problems: list[str] = []
     given = [*_from_file(toml_path, problems), *_from_environment(environ), *_from_command_line(overrides)]
+    strongest = {each.name: each for each in given}
     values: dict[str, Any] = {}
     for each in given:
-        _take(each, values, problems)
-    if all(each.name != "directory" for each in given):
+        if each.name not in _FIELDS or each is strongest[each.name]:
+            _take(each, values, problems)
+    if "directory" not in strongest:
         problems.append("directory must be given")
     if problems:
         raise SettingsError(tuple(problems))
+    if values.get("uds") is not None and not values.keys() & {"host", "port"}:
+        values["port"] = None
     settings = Settings(**values)
+    if settings.port is None and settings.uds is None:
+        raise SettingsError(("port or uds must be given",))
     if settings.metrics_port and settings.metrics_port == settings.port:
         raise SettingsError((f"metrics_port must differ from port; found {settings.port} for both",))
     return settings
+
+
+def endpoint_names(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The names that look like settings and are none, in order: an orchestrator put them there.
+
+    Kubernetes tells every container of each service, and Docker of each linked container, under names made from theirs:
+    a service called `relatum` becomes `RELATUM_SERVICE_HOST`, `RELATUM_PORT=tcp://10.0.0.7:7474` and more.
+    """
+    return tuple(
+        name
+        for name, value in sorted(environ.items())
+        if name.startswith(ENVIRONMENT_PREFIX)
+        and (
+            (name.endswith("_PORT") and _ENDPOINT.fullmatch(value))
+            or _ENDPOINT_NAMES.fullmatch(name.removeprefix(ENVIRONMENT_PREFIX))
+        )
+    )
 
 
 class _Given(Struct, frozen=True):
@@ -143,7 +184,7 @@ def _from_file(path: Path | None, problems: list[str]) -> Iterator[_Given]:
     if path is None:
         return
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = tomllib.loads(path.read_text(encoding="utf-8-sig"))  # Windows editors begin a file with a mark
     except OSError as error:
         problems.append(f"the settings file {path} can't be read: {error.strerror}")
     except ValueError:
@@ -153,8 +194,10 @@ def _from_file(path: Path | None, problems: list[str]) -> Iterator[_Given]:
 
 
 def _from_environment(environ: Mapping[str, str]) -> Iterator[_Given]:
+    passed_over = endpoint_names(environ)
     for spelled, value in sorted(environ.items()):
-        if spelled.startswith(ENVIRONMENT_PREFIX):
+        is_own = spelled.startswith(ENVIRONMENT_PREFIX) and not spelled.startswith(_CLIENT_PREFIX)
+        if is_own and spelled not in passed_over:
             name = spelled.removeprefix(ENVIRONMENT_PREFIX).lower()
             yield _Given(name, value, "the environment", spelled, text=True)
 
@@ -172,7 +215,8 @@ def _take(given: _Given, values: dict[str, Any], problems: list[str]) -> None:
         problems.append(f"{given.spelled} (from {given.source}) is no setting{_hint(given)}")
         return
     try:
-        values[given.name] = msgspec.convert(given.value, field.type, strict=not given.text, dec_hook=_path)
+        hook = _path if given.text else _path_in_utf8
+        values[given.name] = msgspec.convert(given.value, field.type, strict=not given.text, dec_hook=hook)
     except (msgspec.ValidationError, TypeError):
         permitted = _permitted(msgspec.inspect.type_info(field.type))
         found = repr(given.value)[:_FOUND_CHARACTERS_MAX]
@@ -186,6 +230,11 @@ def _path(kind: type, value: object) -> object:
     if kind is Path and isinstance(value, str) and value and "\0" not in value:
         return Path(value)
     raise TypeError
+
+
+def _path_in_utf8(kind: type, value: object) -> object:
+    """What a file names, as the operating system spells it: that may be another encoding than the locale's."""
+    return _path(kind, os.fsdecode(value.encode()) if isinstance(value, str) else value)
 
 
 def _hint(given: _Given) -> str:
@@ -220,9 +269,14 @@ def _toml_line(name: str, value: object) -> str:
             return f"# {name} is not set"
         case int():
             return f"{name} = {value}"
+        case Path():
+            try:
+                return _toml_line(name, os.fsencode(value).decode())
+            except UnicodeDecodeError as error:
+                raise SettingsError((f"{name} can't be told in TOML: the path is not UTF-8",)) from error
         case _:
             # A JSON string is one of TOML too, but for one character that only JSON lets stand unescaped.
-            return f"{name} = " + json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
+            return f"{name} = " + json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 _FIELDS: Final = {field.name: field for field in msgspec.structs.fields(Settings)}

@@ -6,6 +6,7 @@ What lives here: the part of `Ledger` that makes secrets and tells them once. Wh
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import NamedTuple
 
 from relatum.clock import FloorClock
@@ -14,7 +15,7 @@ from relatum.core.events import CredentialAuthorityChanged, CredentialOperation,
 from relatum.core.ids import company_partition
 from relatum.core.text import is_identifier
 from relatum.entropy import Entropy
-from relatum.errors import Refusal, invalid, refusal
+from relatum.errors import Refusal, invalid, refusal, stale
 from relatum.ledger.writer.committer import Committer
 from relatum.ledger.writer.credentials import issuance, rotation
 from relatum.ledger.writer.futures import decided, decided_async, only
@@ -40,18 +41,30 @@ class CompanyCommands(ABC):
     def view(self) -> LedgerView:
         """What is published, at this instant."""
 
-    def bootstrap(self, company_id: str, subject_id: str, *, recover: bool = False) -> IssuedCredential | Refusal:
+    def bootstrap(
+        self,
+        company_id: str,
+        subject_id: str,
+        *,
+        recover: bool = False,
+        keep: Callable[[str], None] = lambda _secret: None,
+    ) -> IssuedCredential | Refusal:
         """The first administrator of a company.
 
-        With `recover`, one more for a company whose administrators are lost.
+        With `recover`, one more for a company whose administrators are lost. `keep` is handed the secret before there
+        is a credential that it fits; what it raises goes to the caller, and there will be none.
         """
         if not is_identifier(company_id):
             return invalid("the company is not an identifier")
         with self.view() as view:
-            if recover and not view.company_exists(company_id):
-                return refusal("not_found", "no such company; make it with: relatum init")
+            exists = view.company_exists(company_id)
+        if recover and not exists:
+            return refusal("not_found", "no such company; make it with: relatum init")
+        if exists and not recover:
+            return stale("the company exists already")
         spec = CredentialSpec(subject_id=subject_id, capabilities=("credential_admin",), grants=())
         submission, secret = issuance(company_id, None, spec, self.clock, self._entropy, bootstrap=not recover)
+        keep(secret)
         return _with_secret(only(decided(self._committer, [submission]), Credential), secret)
 
     async def issue_credential(self, admin: Credential, spec: CredentialSpec) -> IssuedCredential | Refusal:

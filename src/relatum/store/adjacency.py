@@ -1,21 +1,23 @@
-"""The adjacency index, read with proof that nothing of it is missing (graphs.md, rule 7).
+"""What lies at a record's content, read with proof that nothing of it is missing (graphs.md, rule 7).
 
-Each record at an exact revision has two indexes, of its outgoing and of its incoming relations, and one header that
-counts the entries of each and sums their digests. What always holds: whoever has read an index to its end has read
-every entry that was ever put there and not taken away, or was told StorageInconsistency.
+Each content has two indexes, of its outgoing and of its incoming relations, a list of what depends on it, and one
+header that counts and sums all three. A content is named by the revision that brought it, whatever revision is pinned.
+What always holds: whoever has read an index, or the list, to its end has read every entry that was ever put there and
+not taken away, or was told StorageInconsistency.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from relatum.core import digests
-from relatum.core.ids import Ref
+from relatum.core.ids import Ref, uuid_text
+from relatum.core.records import RecordMeta
 from relatum.core.relations import StoredRelation
 from relatum.errors import StorageInconsistency
 from relatum.store import rows
-from relatum.store.keys import Table, beyond
+from relatum.store.keys import Table, Use, beyond
 from relatum.store.partition import Direction, PartitionReader
 from relatum.store.rows import Completeness
 
@@ -27,16 +29,19 @@ class IndexEntry(NamedTuple):
     body: bytes
 
 
-def header_of(partition: PartitionReader, end: Ref) -> Completeness:
-    """What counts and sums both indexes of a record at an exact revision."""
-    header = partition.completeness(end)
+_USES: Final = {bytes([use]): use for use in Use}
+
+
+def header_of(partition: PartitionReader, content: Ref) -> Completeness:
+    """What counts and sums all that lies at a content."""
+    header = partition.completeness(content)
     if header is None:
         raise StorageInconsistency("a completeness header is missing")
     return header
 
 
 def entries(
-    partition: PartitionReader, direction: Direction, end: Ref, header: Completeness | None = None
+    partition: PartitionReader, direction: Direction, content: Ref, header: Completeness | None = None
 ) -> Iterator[IndexEntry]:
     """The entries of one index in ascending relation id. Its header is checked after the last one was taken.
 
@@ -44,9 +49,9 @@ def entries(
     is not checked.
     """
     if header is None:
-        header = header_of(partition, end)
+        header = header_of(partition, content)
     expected_count, expected_sum = header.of(outgoing=direction is Table.OUTGOING)
-    prefix = partition.keys.adjacency(direction, end.record_id, end.revision)
+    prefix = partition.keys.adjacency(direction, content.record_id, content.revision)
     count = total = 0
     for key, row in partition.reader.scan(prefix, beyond(prefix)):
         body = rows.unseal(key, row)
@@ -67,20 +72,43 @@ class Neighbour(NamedTuple):
     ref: Ref
 
 
-def neighbours(partition: PartitionReader, direction: Direction, end: Ref) -> Iterator[Neighbour]:
+def neighbours(partition: PartitionReader, direction: Direction, content: Ref) -> Iterator[Neighbour]:
     """The entries of one index, told apart by their own bytes: for reads that ask for kinds before relations."""
-    for entry in entries(partition, direction, end):
+    for entry in entries(partition, direction, content):
         kind, other = rows.unpack_adjacency(entry.body)
         yield Neighbour(entry.relation_id, kind, other)
 
 
-def neighbour(entry: IndexEntry, direction: Direction, end: Ref, relation: StoredRelation) -> Ref:
-    """The record at the other end of an entry's relation.
+def neighbour(entry: IndexEntry, direction: Direction, at: RecordMeta, relation: StoredRelation) -> Ref:
+    """What the relation of an entry, found at the content of a current record, pins at its other end.
 
     Raises StorageInconsistency unless the entry says of the relation what the relation says of itself.
     """
     given = relation.input
     own, other = (given.source, given.target) if direction is Table.OUTGOING else (given.target, given.source)
-    if not (relation.indexed and own == end and entry.body == rows.pack_adjacency(given.kind, other)):
+    holds = own.record_id == at.record_id and at.holds(own.revision)
+    if not (relation.indexed and holds and entry.body == rows.pack_adjacency(given.kind, other)):
         raise StorageInconsistency("an index entry does not match its relation")
     return other
+
+
+class Dependent(NamedTuple):
+    """What pins a content: as what, and the id of the relation, or of the derived record."""
+
+    use: Use
+    dependent_id: str
+
+
+def dependents(partition: PartitionReader, content: Ref) -> Iterator[Dependent]:
+    """Everything that pins a content, by use and id. The header is checked after the last one was taken."""
+    header, prefix = header_of(partition, content), partition.keys.dependents(content.record_id, content.revision)
+    count = total = 0
+    for key, row in partition.reader.scan(prefix, beyond(prefix)):
+        use = _USES.get(key[len(prefix) : len(prefix) + 1])
+        if rows.unseal(key, row) or use is None:
+            raise StorageInconsistency("what depends on a record can't be decoded")
+        count += 1
+        total += digests.dependent_digest(key)
+        yield Dependent(use, uuid_text(key[len(prefix) + 1 :]))
+    if (count, total % digests.ACCUMULATOR_MODULUS) != (header.uses_count, header.uses_sum):
+        raise StorageInconsistency("what depends on a record does not match its completeness header")

@@ -32,7 +32,7 @@ from relatum.store.view import store_body
 from relatum.store.watermark import WatermarkFile, read_watermark
 from relatum.telemetry import Log
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 ENGINE_NAME: Final = layout.ENGINE_NAME
 WATERMARK_NAME: Final = layout.WATERMARK_NAME
 
@@ -299,6 +299,17 @@ def _require_servable(directory: Path) -> bool:
         return wholly
 
 
+def of_another_format(version: int) -> StoreUnavailable:
+    """Why a store of another format can't be read, for the operator."""
+    message = f"the store has format {version}, this version of relatum reads format {FORMAT_VERSION}"
+    if version < FORMAT_VERSION:
+        message += (
+            ". There is no upgrade from a format that came before the first release: export the store as text with the "
+            "version of relatum that wrote it, and import that into a new one"
+        )
+    return StoreUnavailable(message)
+
+
 def _stored_format(reader: Reader) -> rows.Format | None:
     try:
         body = store_body(reader, keys.FORMAT)
@@ -306,9 +317,7 @@ def _stored_format(reader: Reader) -> rows.Format | None:
             return None
         version = rows.STORE_VERSION.decode(body).version
         if version != FORMAT_VERSION:
-            raise StoreUnavailable(
-                f"the store has format {version}, this version of relatum reads format {FORMAT_VERSION}"
-            )
+            raise of_another_format(version)
         return rows.FORMAT.decode(body)
     except StorageInconsistency as error:
         raise StoreUnavailable("the store's format row is damaged; restore a backup") from error

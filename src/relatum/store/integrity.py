@@ -144,10 +144,11 @@ def _verify_pointer(partition: PartitionReader, family: str, receipt: Receipt) -
 
 
 def _verify_entry(partition: PartitionReader, relation: StoredRelation, direction: Table, end: Ref, other: Ref) -> None:
-    key = partition.keys.adjacency_entry(direction, end.record_id, end.revision, relation.relation_id)
+    content = partition.content_of(end)
+    key = partition.keys.adjacency_entry(direction, content.record_id, content.revision, relation.relation_id)
     expected = rows.pack_adjacency(relation.input.kind, other) if relation.indexed else None
     _require(partition.body(key) == expected, "an adjacency entry does not match its relation")
-    header = partition.completeness(end)
+    header = partition.completeness(content)
     if header is None:
         raise StorageInconsistency("a completeness header is missing")
     count = header.outgoing_count if direction is Table.OUTGOING else header.incoming_count
@@ -165,7 +166,7 @@ def verify_record_rows(partition: PartitionReader, version: RecordVersion) -> No
     """A current record whose receipt is known to be sound: equal to its newest revision, its header there."""
     meta = version.meta
     _verify_newest(partition, version.body, partition.keys.record_revision(meta.record_id, meta.revision))
-    header = partition.completeness(Ref(record_id=meta.record_id, revision=meta.revision))
+    header = partition.completeness(meta.content)
     _require(header is not None, "a completeness header is missing")
 
 

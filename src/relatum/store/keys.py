@@ -206,7 +206,7 @@ class PartitionKeys:
         return self._relation_revision + _at(relation_id, revision)
 
     def adjacency(self, direction: Table, record_id: str, revision: int) -> bytes:
-        """Prefix of the entries of a record at an exact revision; `direction` is OUTGOING or INCOMING."""
+        """Prefix of the entries of the content that a revision brought; `direction` is OUTGOING or INCOMING."""
         return self._tables[direction] + _at(record_id, revision)
 
     def adjacency_entry(self, direction: Table, record_id: str, revision: int, relation_id: str) -> bytes:
@@ -214,16 +214,16 @@ class PartitionKeys:
         return self._tables[direction] + _at(record_id, revision) + _id(relation_id)
 
     def header(self, record_id: str, revision: int) -> bytes:
-        """The completeness headers of a record at an exact revision, both directions."""
+        """The completeness headers of the content that a revision brought: of both directions, and of its uses."""
         return self._header + _at(record_id, revision)
 
-    def dependents(self, record_id: str) -> bytes:
-        """Prefix of everything that depends on a record."""
-        return self._dependent + _id(record_id)
+    def dependents(self, record_id: str, revision: int) -> bytes:
+        """Prefix of everything that pins the content that a revision brought."""
+        return self._dependent + _at(record_id, revision)
 
-    def dependent(self, record_id: str, use: Use, dependent_id: str) -> bytes:
-        """One use of a record."""
-        return self._dependent + _id(record_id) + _USE_BYTE[use] + _id(dependent_id)
+    def dependent(self, record_id: str, revision: int, use: Use, dependent_id: str) -> bytes:
+        """One use of a content."""
+        return self._dependent + _at(record_id, revision) + _USE_BYTE[use] + _id(dependent_id)
 
     def receipt(self, family: str, subject_id: str, idempotency_key: str) -> bytes:
         """Where a subject's key of a command family leads to the event."""

@@ -149,9 +149,21 @@ class PartitionReader(JudgmentReader):
             _require_own(version.relation.relation_id == relation_id)
             yield version
 
-    def completeness(self, end: Ref) -> rows.Completeness | None:
-        """The completeness headers of a record at an exact revision; every stored revision has them."""
-        body = self.body(self.keys.header(end.record_id, end.revision))
+    def content_of(self, pin: Ref) -> Ref:
+        """The content that a pin names, by the revision that brought it: all its pins lie there, whatever reviews came.
+
+        The first revision of a record always brings a content, so most pins need no look.
+        """
+        if pin.revision == 1:
+            return pin
+        version = self.record_revision(pin.record_id, pin.revision)
+        if version is None:
+            raise StorageInconsistency("a revision that is pinned is missing")
+        return version.meta.content
+
+    def completeness(self, content: Ref) -> rows.Completeness | None:
+        """The completeness headers of a record's content; every content has them from its first commit on."""
+        body = self.body(self.keys.header(content.record_id, content.revision))
         return None if body is None else rows.unpack_completeness(body)
 
     # Receipts, journals, credentials

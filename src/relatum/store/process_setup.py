@@ -18,6 +18,8 @@ FILES_RESERVED: Final = 512
 
 _PR_SET_DUMPABLE: Final = 4
 
+_absent: Final[set[int]] = set()
+
 
 def hide_memory() -> None:
     """No core file of this process is ever written, and no other process of the same user may look into it.
@@ -39,10 +41,16 @@ def open_standard_streams() -> None:
     """
     for number in range(3):
         while not _is_open(number):
+            _absent.add(number)
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # takes the lowest place that is free
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - for as long as it runs
+
+
+def was_started_without(number: int) -> bool:
+    """Whether nothing is read or written there but what `open_standard_streams` has put in its place."""
+    return number in _absent
 
 
 def _is_open(number: int) -> bool:

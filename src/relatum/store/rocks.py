@@ -14,6 +14,7 @@ What always holds:
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -164,7 +165,7 @@ class RocksStore:
         if self._unsynced:
             raise RuntimeError("files are linked only when everything in them has been synced")
         with self._upkeep():
-            Checkpoint(self._engine).create_checkpoint(str(directory))
+            Checkpoint(self._engine).create_checkpoint(_spelled(directory))
 
     def compact(self) -> None:
         """Rewrite every table file without rows that are deleted or overwritten, while others read and write.
@@ -287,10 +288,15 @@ def _open_engine(directory: Path, options: Options, *, files: Path, access: Acce
     try:
         # IMPORTANT: the family is named. Without it an existing store is opened with the settings of tables that a file
         # of the last run holds. The block cache is not among them: it would be the engine's own, of 8 MiB.
-        return Rdict(str(files), options, column_families={"default": options}, access_type=access)
+        return Rdict(_spelled(files), options, column_families={"default": options}, access_type=access)
     except Exception as error:
         told = " ".join(str(error).replace(str(files), str(directory)).split())  # in one line
         raise StoreUnavailable(f"the engine can't open the store in {directory}: {told}") from error
+
+
+def _spelled(path: Path) -> str:
+    """A path as the engine takes it, which reads every one as UTF-8, whatever the locale."""
+    return os.fsencode(path).decode("utf-8", "surrogateescape")
 
 
 def _options(create: bool) -> Options:

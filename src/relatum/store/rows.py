@@ -44,7 +44,7 @@ _SEAL = struct.Struct(">BI")
 _SEAL_BYTES = _SEAL.size
 _sealing = _SEAL.pack
 _VERSION = struct.Struct(">Q32s")
-_HEADER = struct.Struct(">Q32sQ32s")
+_HEADER = struct.Struct(">Q32sQ32sQ32s")
 _U64 = struct.Struct(">Q")
 _RECEIPT = struct.Struct(">Q32s")
 
@@ -229,8 +229,13 @@ def unpack_version(body: bytes) -> Version:
 
 
 class Completeness(Struct, frozen=True, gc=False):
-    """Completeness headers of a record at a revision: number and sum of the entries, outgoing and incoming."""
+    """Completeness headers of a content: number and sum of its uses, and of its entries, outgoing and incoming.
 
+    The uses are what depends on it, retired relations and derived records too, so they only grow.
+    """
+
+    uses_count: int = 0
+    uses_sum: int = 0
     outgoing_count: int = 0
     outgoing_sum: int = 0
     incoming_count: int = 0
@@ -252,13 +257,27 @@ class Completeness(Struct, frozen=True, gc=False):
         if not 0 <= count <= U64_MAX:
             raise StorageInconsistency("a completeness header counts what can't be")
         total = (total + step * digests.adjacency_digest(entry)) % digests.ACCUMULATOR_MODULUS
+        uses = self.uses_count, self.uses_sum
         if outgoing:
-            return Completeness(count, total, self.incoming_count, self.incoming_sum)
-        return Completeness(self.outgoing_count, self.outgoing_sum, count, total)
+            return Completeness(*uses, count, total, self.incoming_count, self.incoming_sum)
+        return Completeness(*uses, self.outgoing_count, self.outgoing_sum, count, total)
+
+    def using(self, key: bytes) -> Completeness:
+        """The headers after a dependent has come, given by its key."""
+        return Completeness(
+            self.uses_count + 1,
+            (self.uses_sum + digests.dependent_digest(key)) % digests.ACCUMULATOR_MODULUS,
+            self.outgoing_count,
+            self.outgoing_sum,
+            self.incoming_count,
+            self.incoming_sum,
+        )
 
     def pack(self) -> bytes:
         """The body."""
         return _HEADER.pack(
+            self.uses_count,
+            self.uses_sum.to_bytes(32, "big"),
             self.outgoing_count,
             self.outgoing_sum.to_bytes(32, "big"),
             self.incoming_count,
@@ -270,8 +289,9 @@ def unpack_completeness(body: bytes) -> Completeness:
     """The headers of a body."""
     if len(body) != _HEADER.size:
         raise StorageInconsistency("a completeness header has a wrong length")
-    count_out, sum_out, count_in, sum_in = _HEADER.unpack(body)
-    return Completeness(count_out, int.from_bytes(sum_out, "big"), count_in, int.from_bytes(sum_in, "big"))
+    fields = _HEADER.unpack(body)
+    counts, sums = fields[::2], (int.from_bytes(total, "big") for total in fields[1::2])
+    return Completeness(*(part for pair in zip(counts, sums, strict=True) for part in pair))
 
 
 def pack_adjacency(kind: Kind, other: Ref) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from relatum.core.answers.base import Answer, Open
 
@@ -27,3 +27,10 @@ class NotReady(Answer, frozen=True, kw_only=True):
 
     contract_version: Literal[1]
     status: Open[Literal["starting", "poisoned", "draining"]]
+
+
+class Readiness(Answer, frozen=True, kw_only=True):
+    """What both of these have in common: as a client decodes the one or the other."""
+
+    contract_version: Literal[1]
+    status: Any

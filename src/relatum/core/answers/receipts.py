@@ -127,3 +127,6 @@ class ReceiptReadAnswer(Answer, frozen=True, kw_only=True):
     contract_version: Literal[1]
     scope: Scope
     receipt: Annotated[Any, one_of(RecordReceipt, RelationReceipt, CheckpointReceipt, JudgmentReceipt, LinkReceipt)]
+
+
+AnyReceipt = RecordReceipt | RelationReceipt | JudgmentReceipt | LinkReceipt | CheckpointReceipt

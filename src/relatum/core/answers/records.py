@@ -62,11 +62,15 @@ class RecordInputView(Answer, frozen=True, kw_only=True):
 
 
 class Record(Answer, frozen=True, kw_only=True):
-    """A record as answered. `input` and `review` are null once the record is deleted."""
+    """A record as answered. `input` and `review` are null once the record is deleted.
+
+    `content_revision` is the revision that brought the present content: pins from there on hold.
+    """
 
     schema_version: Literal[1]
     record_id: Uuid
     revision: int
+    content_revision: int
     created_at_millis: Millis
     modified_at_millis: Millis
     author: Author

@@ -138,7 +138,7 @@ def _ends(state: PartitionState, candidate: Candidate) -> tuple[RecordVersion, R
 def _compare(state: PartitionState, comparison: Comparison, asked: AskedJudgment) -> JudgmentDecision | Refusal:
     source, target = state.record(comparison.source_id), state.record(comparison.target_id)
     if source is None or target is None:
-        return missing()
+        return missing(f"the {'source' if source is None else 'target'} does not exist")
     words, proof = _words(asked.stamp, comparison)
     pending = state.pending_between(comparison.source_id, comparison.target_id)
     given = Given(

@@ -46,12 +46,12 @@ def _refusal(state: PartitionState, operation: LinkOperation, before: StoredLink
     if not isinstance(operation, Link):
         known = all(state.record(end) is not None for end in ends)
         return None if before is not None else (stale("the records are not linked") if known else missing())
-    for end in ends:
+    for name, end in zip(("source", "target"), ends, strict=True):
         version = state.record(end)
         if version is None:
-            return missing()
+            return missing(f"the {name} does not exist")
         if version.meta.state == "deleted" or state.standing(end).archived:
-            return stale("only active records that are not archived can be linked")
+            return stale(f"the {name} is deleted or archived: only active records can be linked")
     if before is None and any(state.links(end) >= limits.LINKS_MAX for end in ends):
         return invalid("a record has at most 16 links")
     return None

@@ -19,7 +19,7 @@ from relatum.core.receipts import RelationReceipt
 from relatum.core.relations import Provenance, RelationInput
 from relatum.core.state import PartitionState
 from relatum.core.stored_judgments import Promoted
-from relatum.errors import Refused, StorageInconsistency
+from relatum.errors import Refused
 
 
 class Promotion(NamedTuple):
@@ -66,7 +66,6 @@ class _Promoter:
         self._room = limits.PROMOTIONS_MAX - state.promoted_on(operation.run.run_date)
         self._taken: set[frozenset[str]] = set()
         self._joined_with = cache(state.joined_with)
-        self._once_joined_with = cache(state.once_joined_with)
         self.parts: list[RelationPart] = []
         self.outcomes: dict[int, ProposalOutcome] = {}
         self.suspicions: list[tuple[str, str]] = []
@@ -105,16 +104,14 @@ class _Promoter:
         return "promoted" if self._room > 0 else "over_cap"
 
     def _are_related(self, one: Ref, other: Ref) -> bool:
-        """Whether an authored relation joins two ends, whatever direction and state.
+        """Whether an authored relation joins the contents of two records, whatever direction and state."""
+        fewest, most = sorted(map(self._content, (one, other)), key=self._state.uses_of)
+        return most in self._joined_with(fewest)
 
-        IMPORTANT: a relation that holds no more is missed at one of its ends by the other one alone, so both are asked.
-        """
-        fewest, most = sorted((one, other), key=self._state.relations_at)
-        if most in self._joined_with(fewest):
-            return True
-        if fewest in self._once_joined_with(most):
-            raise StorageInconsistency("a relation is known at one of its ends alone")
-        return False
+    def _content(self, pin: Ref) -> Ref:
+        version = self._state.record(pin.record_id)
+        assert version is not None, "what can be asserted has both its ends"
+        return version.meta.content
 
     def _seen_twice(self, proposal: Proposal) -> bool:
         """Whether a contradiction was found on another day too; today is counted once."""

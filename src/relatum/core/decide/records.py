@@ -98,13 +98,15 @@ def _create(
 def _derive(
     state: PartitionState, record: RecordInput, derivation: Derivation, asked: Asked
 ) -> RecordDecision | Refusal:
-    failure = Evaluator(state, asked.stamp.at_millis).derivation_failure(derivation.sources)
+    evaluator = Evaluator(state, asked.stamp.at_millis)
+    failure = evaluator.derivation_failure(derivation.sources)
     if failure is not None:
         if failure.reason in BOUNDS:
             return invalid("the derivation is too deep, too wide or circular")
+        place = evaluator.failing_pin(derivation.sources, depth=1)
         if failure.reason == "source_missing":
-            return missing("a derivation source does not exist")
-        return stale("a derivation source has changed or is not eligible")
+            return missing(f"the derivation source at {place}, or one that it was made of, does not exist")
+        return stale(f"the derivation source at {place} is at another revision or not eligible")
     return _create(state, record, derivation, asked)
 
 
@@ -136,7 +138,7 @@ def _mark_stale(state: PartitionState, operation: MarkStale, asked: Asked) -> Re
     state.verify_record(version)
     if later is None or later.meta.state == "deleted":
         return missing("the later record does not exist")
-    if later.meta.revision != operation.because.revision:
+    if not later.meta.holds(operation.because.revision):
         return stale("the later record is at another revision")
     marks = {mark.because.record_id for mark in state.standing(operation.record_id).stale_marks}
     lifted = {one for one in marks if _is_deleted(state, one)}

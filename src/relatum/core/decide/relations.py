@@ -9,6 +9,7 @@ from msgspec import Struct
 from relatum import limits
 from relatum.core import digests, transitions
 from relatum.core.ancestry import BOUNDS
+from relatum.core.answers.eligibility import EndpointReason
 from relatum.core.answers.receipts import RelationAction
 from relatum.core.canonical import encode
 from relatum.core.commands import (
@@ -31,6 +32,11 @@ from relatum.core.relations import RelationInput, StoredRelation
 from relatum.core.state import PartitionState, RelationVersion
 from relatum.core.streams import RELATIONS
 from relatum.errors import Refusal, Refused, invalid, missing, stale
+
+_UNFIT: dict[EndpointReason, str] = {
+    "endpoint_unavailable": "is missing or not eligible",
+    "endpoint_revision_changed": "is at another revision",
+}
 
 
 class RelationDecision(Struct, frozen=True, gc=False):
@@ -91,8 +97,10 @@ def assertable(state: PartitionState, given: RelationInput, now_millis: int) -> 
     evaluator = Evaluator(state, now_millis)
     source, target = evaluator.record(given.source.record_id), evaluator.record(given.target.record_id)
     evaluator.check_endpoint_bytes(source, target)
-    if evaluator.endpoint_failure(given.source, source) or evaluator.endpoint_failure(given.target, target):
-        return stale("an endpoint is missing, has changed or is not eligible")
+    for name, pin, version in (("source", given.source, source), ("target", given.target, target)):
+        unfit = evaluator.endpoint_failure(pin, version)
+        if unfit is not None:
+            return stale(f"the {name} {_UNFIT[unfit]}")
     assert source is not None and target is not None
     row, facts, target_facts = REGISTRY[given.kind], source.meta.facts, target.meta.facts
     if facts.type != row.source_type or target_facts.type != row.target_type:
@@ -106,7 +114,8 @@ def assertable(state: PartitionState, given: RelationInput, now_millis: int) -> 
         return None
     if failure.reason in BOUNDS:
         return invalid("the evidence is too deep, too wide or circular")
-    return stale("an evidence source is missing, has changed or is not eligible")
+    place = evaluator.failing_pin(given.evidence_sources, depth=0)
+    return stale(f"the evidence source at {place} is missing, at another revision or not eligible")
 
 
 def _in_force(state: PartitionState, given: RelationInput) -> RelationVersion | None:

@@ -64,8 +64,9 @@ def judged(state: PartitionState, given: Given, stamp: Stamp) -> Ruled | Refusal
     if given.kind == "supersedes":
         if superseded_by is not None and superseded_by.record_id == source.record_id:
             return _repeated(state, superseded_by.relation_id, given, stamp)
-        if not (is_fit(state, given.source) and is_fit(state, given.target)):
-            return stale("a record supersedes another only while both are active and current")
+        unfit = _unfit_to_supersede(state, given.source, given.target)
+        if unfit is not None:
+            return unfit
     parts: list[RelationPart] = []
     standings: list[StandingChange] = []
     for earlier_id in _earlier(state, source.record_id, target.record_id):
@@ -136,9 +137,9 @@ def standing_effects(
         if not can_be_reinstated(state, target_id):
             return stale("the topic slot of the record that would be current again is held by another")
         return (StandingChange(record_id=target_id, action="reinstated"),)
-    ends = state.record(source_id), state.record(target_id)
-    if not all(end is not None and is_fit(state, end) for end in ends):
-        return stale("a record supersedes another only while both are active and current")
+    unfit = _unfit_to_supersede(state, state.record(source_id), state.record(target_id))
+    if unfit is not None:
+        return unfit
     by = Supersession(record_id=source_id, relation_id=after.relation_id)
     return (StandingChange(record_id=target_id, action="superseded", by=by),)
 
@@ -232,3 +233,13 @@ def _receipt(
         commit_sequence=state.head().sequence + 1,
     )
     return digests.sealed_receipt(state.workspace_id, receipt)
+
+
+def _unfit_to_supersede(
+    state: PartitionState, source: RecordVersion | None, target: RecordVersion | None
+) -> Refusal | None:
+    """The first end that stands against a supersession."""
+    for name, end in (("source", source), ("target", target)):
+        if end is None or not is_fit(state, end):
+            return stale(f"the {name} is not active and current: a record supersedes another only while both are")
+    return None

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from relatum.core.access import Authority, Credential, CredentialSpec
+from relatum.core.access import (
+    AuthorityChange,
+    Credential,
+    CredentialChange,
+    CredentialIssue,
+)
 from relatum.core.answers.access import CredentialAnswer, CredentialsAnswer, IssuedAnswer
 from relatum.core.ids import company_partition
 from relatum.core.queries import CredentialsQuery
-from relatum.core.wire import Closed, Revision, check_u64
 from relatum.errors import Refusal
 from relatum.http import errors
 from relatum.http.routes import Route, reading, scanning
@@ -20,29 +24,6 @@ from relatum.ledger.company import IssuedCredential
 from relatum.ledger.reads import credentials
 from relatum.ledger.view import RequestView
 from relatum.limits import CONTRACT_VERSION
-
-
-class CredentialIssue(Closed, frozen=True, kw_only=True):
-    """Body of `POST credentials`."""
-
-    contract_version: int
-    spec: CredentialSpec
-
-
-class CredentialChange(Closed, frozen=True, kw_only=True):
-    """Body of `rotate` and `revoke`."""
-
-    contract_version: int
-    expected_revision: Revision
-
-    def __post_init__(self) -> None:
-        check_u64(self.expected_revision)
-
-
-class AuthorityChange(CredentialChange, frozen=True, kw_only=True):
-    """Body of `scope-authority`."""
-
-    authority: Authority
 
 
 async def issue(call: Call[CredentialIssue]) -> IssuedAnswer | Refusal:

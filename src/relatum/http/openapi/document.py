@@ -17,6 +17,7 @@ from relatum.core.answers.schemas import REF
 from relatum.core.receipts import JudgmentReceipt
 from relatum.http.openapi import descriptions
 from relatum.http.openapi.descriptions import Schema
+from relatum.http.openapi.docstrings import restore_docstrings
 from relatum.http.openapi.operations import Operations
 from relatum.http.routes import AnyRoute, PublicRoute
 
@@ -68,6 +69,7 @@ class Document(dict[str, Any]):
 
 def document(routes: Sequence[AnyRoute]) -> Document:
     """The document of `routes`."""
+    restore_docstrings()
     refs, schemas = _schemas(routes)
     operations = Operations(refs, schemas)
     paths: dict[str, dict[str, Any]] = defaultdict(dict)

@@ -86,16 +86,16 @@ class Ties:
                 version = self._evaluator.record(uuid_text(match))
                 if version is None or not self._evaluator.is_eligible(version):
                     continue
-                end = Ref(record_id=version.meta.record_id, revision=version.meta.revision)
-                if not all(self._follow_index(direction, end, match) for direction in _DIRECTIONS):
+                content = version.meta.content
+                if not all(self._follow_index(direction, content, match) for direction in _DIRECTIONS):
                     self.stops.add("scan_limit")
                     return
         except DependencyBudgetExhausted:
             self.stops.add("dependency_limit")
 
-    def _follow_index(self, direction: Direction, end: Ref, match: bytes) -> bool:
+    def _follow_index(self, direction: Direction, content: Ref, match: bytes) -> bool:
         """Whether an index could be read to its end."""
-        for neighbour in adjacency.neighbours(self._partition, direction, end):
+        for neighbour in adjacency.neighbours(self._partition, direction, content):
             if self.entries_examined == ENTRIES_MAX:
                 return False
             self.entries_examined += 1

@@ -24,9 +24,13 @@ class Node(NamedTuple):
     """An included record."""
 
     version: RecordVersion
-    ref: Ref
-    """The record at the revision at which it is included."""
     depth: int
+
+    @property
+    def ref(self) -> Ref:
+        """The record as it is now."""
+        meta = self.version.meta
+        return Ref(record_id=meta.record_id, revision=meta.revision)
 
 
 class Nodes:
@@ -39,7 +43,7 @@ class Nodes:
         self._partition = partition
         self._node_limit = node_limit
         self._looked_up: dict[str, RecordVersion | None] = {}
-        self._revisions: dict[str, int] = {}  # of what is included
+        self._included: set[str] = set()
 
     @property
     def examined(self) -> int:
@@ -58,7 +62,7 @@ class Nodes:
             version = self._looked_up[record_id]
             status = "unavailable"
             if version is not None and self.evaluator.is_eligible(version):
-                self._include(version, Ref(record_id=record_id, revision=version.meta.revision), depth=0)
+                self._include(version, depth=0)
                 status = "included"
         return GraphRoot(record_id=record_id, status=status)
 
@@ -87,8 +91,9 @@ class Nodes:
         return None if version is None else Ref(record_id=record_id, revision=version.meta.revision)
 
     def includes(self, ref: Ref) -> bool:
-        """Whether the record is part of the graph at exactly this revision."""
-        return self._revisions.get(ref.record_id) == ref.revision
+        """Whether the record is part of the graph, and a pin on this revision of it holds."""
+        version = self._looked_up.get(ref.record_id)
+        return ref.record_id in self._included and version is not None and version.meta.holds(ref.revision)
 
     def is_known_unsound(self, ref: Ref) -> bool:
         """Whether a record looked up is missing, at another revision (tested first) or ineligible."""
@@ -98,7 +103,7 @@ class Nodes:
         """Makes a looked up, sound record part of the graph."""
         version = self._sound(ref)
         assert version is not None, "only a sound record is included"
-        self._include(version, ref, depth)
+        self._include(version, depth)
 
     def answer(self) -> tuple[GraphNode, ...]:
         """The nodes as answered, in order of inclusion."""
@@ -106,13 +111,13 @@ class Nodes:
             GraphNode(record=record_view(self._partition, node.version), depth=node.depth) for node in self.included
         )
 
-    def _include(self, version: RecordVersion, ref: Ref, depth: int) -> None:
-        self.included.append(Node(version, ref, depth))
-        self._revisions[ref.record_id] = ref.revision
+    def _include(self, version: RecordVersion, depth: int) -> None:
+        self.included.append(Node(version, depth))
+        self._included.add(version.meta.record_id)
 
     def _sound(self, ref: Ref) -> RecordVersion | None:
         version = self._looked_up[ref.record_id]
-        if version is None or version.meta.revision != ref.revision or not self.evaluator.is_eligible(version):
+        if version is None or not version.meta.holds(ref.revision) or not self.evaluator.is_eligible(version):
             return None
         return version
 

@@ -100,17 +100,17 @@ class _Walk:
         )
 
     def _read_indexes(self, node: Node) -> bool:
-        header = adjacency.header_of(self._partition, node.ref)
+        header = adjacency.header_of(self._partition, node.version.meta.content)
         return all(self._read_index(direction, node, header) for direction in _INDEXES[self._bounds.direction])
 
     def _read_index(self, direction: Direction, node: Node, header: Completeness) -> bool:
-        end = node.ref
-        for entry in adjacency.entries(self._partition, direction, end, header):
+        meta = node.version.meta
+        for entry in adjacency.entries(self._partition, direction, meta.content, header):
             if self._scanned == self._bounds.scan_limit:
                 return False
             self._scanned += 1
             relation = self._relations.take(entry.relation_id)
-            stop = self._visit(relation, adjacency.neighbour(entry, direction, end, relation), node.depth)
+            stop = self._visit(relation, adjacency.neighbour(entry, direction, meta, relation), node.depth)
             if stop is not None:
                 self._stops.add(stop)
         return True

@@ -35,6 +35,7 @@ def assembled(partition: PartitionReader, meta: RecordMeta, payload: Payload | N
         schema_version=1,
         record_id=meta.record_id,
         revision=meta.revision,
+        content_revision=meta.content_revision,
         created_at_millis=meta.created_at_millis,
         modified_at_millis=meta.modified_at_millis,
         author=meta.author,

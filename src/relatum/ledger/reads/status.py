@@ -96,7 +96,7 @@ class Statuses:
         found = lineage(version.meta, self._ancestor)
         reasons = [reason for member in found.members for reason in self._reasons(member, record_id)]
         worst: Status = max((reason.status for reason in reasons), key=RANK.__getitem__, default="unverified")
-        contested = self._contested(Ref(record_id=record_id, revision=version.meta.revision))
+        contested = self._contested(version.meta.content)
         return RecordStatus(
             record_id=record_id,
             status=worst,
@@ -191,19 +191,19 @@ class Statuses:
             self._facts[fact] = _Said(by, frozenset(by.values()), complete)
         return self._facts[fact]
 
-    def _contested(self, end: Ref) -> _Contested:
-        """Distinct partners of authored, eligible `contradicts` relations at the current revision."""
+    def _contested(self, content: Ref) -> _Contested:
+        """Distinct partners of authored, eligible `contradicts` relations at the current content."""
         partners: set[str] = set()
         try:
-            complete = all(self._read_index(direction, end, partners) for direction in _DIRECTIONS)
+            complete = all(self._read_index(direction, content, partners) for direction in _DIRECTIONS)
         except DependencyBudgetExhausted:
             complete = False
         self._complete &= complete
         return _Contested(len(partners), complete)
 
-    def _read_index(self, direction: Direction, end: Ref, partners: set[str]) -> bool:
+    def _read_index(self, direction: Direction, content: Ref, partners: set[str]) -> bool:
         """Adds the partners that one index tells of; whether it could be read to its end."""
-        for neighbour in adjacency.neighbours(self._partition, direction, end):
+        for neighbour in adjacency.neighbours(self._partition, direction, content):
             if self._index_entries == INDEX_ENTRIES_MAX:
                 return False
             self._index_entries += 1

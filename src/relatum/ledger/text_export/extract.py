@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import Final, get_args
 
+from msgspec.structs import replace
+
 from relatum.core.answers.judgments import Status
 from relatum.core.decide.verdicts import default_provenance
 from relatum.core.eligibility import Evaluator
@@ -45,11 +47,26 @@ EXPECTED: Final = frozenset({DELETED, RETIRED})
 """Nobody counts on what was taken away; everything else is left out only where somebody says so."""
 
 
+class _BeforeRejections:
+    """The records as they were before they were rejected: what was made of them then is suspended, and not lost."""
+
+    def __init__(self, reader: PartitionReader) -> None:
+        self._reader = reader
+
+    def record(self, record_id: str) -> RecordVersion | None:
+        """A record, without a review that rejects it."""
+        version = self._reader.record(record_id)
+        if version is None or version.meta.disposition != "rejected":
+            return version
+        return version._replace(meta=replace(version.meta, review=None))
+
+
 class Gathering:
     """One partition at one instant, gathered once."""
 
     def __init__(self, reader: PartitionReader, now_millis: int) -> None:
         self._reader = reader
+        self._before_rejections = _BeforeRejections(reader)
         self._now_millis = now_millis
         self._left_out: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.history: Counter[str] = Counter()
@@ -83,11 +100,10 @@ class Gathering:
 
     def _can_be_derived(self, version: RecordVersion) -> bool:
         derivation = version.meta.derivation
-        return derivation is None or self._evaluator().derivation_failure(derivation.sources) is None
-
-    def _evaluator(self) -> Evaluator:
-        """One for each question: what a single request may look up is bounded, and an export is many."""
-        return Evaluator(self._reader, self._now_millis)
+        if derivation is None:
+            return True
+        evaluator = Evaluator(self._before_rejections, self._now_millis)  # one for each question, since each is bounded
+        return evaluator.derivation_failure(derivation.sources) is None
 
     def _input(self, meta: RecordMeta) -> RecordInput:
         payload, facts = self._reader.payload(meta), meta.facts
@@ -161,10 +177,10 @@ class Gathering:
         return None if all(map(self._can_be_related, given.evidence_sources)) else EVIDENCE_INELIGIBLE
 
     def _is_current(self, end: Ref) -> bool:
-        return self._inputs[end.record_id][0].revision == end.revision
+        return self._inputs[end.record_id][0].holds(end.revision)
 
     def _earlier(self, relation: StoredRelation) -> tuple[str, ...]:
-        """The records of which a relation speaks at an earlier revision."""
+        """The records of which a relation pins an earlier content."""
         given = relation.input
         spoken_of = (given.source, given.target, *given.evidence_sources)
         return tuple(ref.record_id for ref in spoken_of if not self._is_current(ref))
@@ -179,13 +195,10 @@ class Gathering:
         return given.kind != "temporal_before" or (None not in times and times[0] < times[1])  # type: ignore[operator]
 
     def _can_be_related(self, ref: Ref) -> bool:
-        """Whether a relation can speak of a record; before its review, if it speaks of something earlier."""
+        """Whether a relation can speak of a record before it is reviewed; its ancestry was judged when it was read."""
         known = self._inputs.get(ref.record_id)
         if known is None:
             return False
-        if self._is_current(ref):
-            evaluator = self._evaluator()
-            return evaluator.endpoint_failure(ref, evaluator.record(ref.record_id)) is None
         until = known[0].facts.valid_until_millis
         return until is None or self._now_millis < until
 

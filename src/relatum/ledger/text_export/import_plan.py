@@ -1,7 +1,8 @@
 """From what is carried to the commands that bring it back, in an order in which each is accepted.
 
-What must come before what: a record before whatever speaks of it, and in the state in which it is spoken of; a link
+What must come before what: a record before whatever speaks of it, and with the content that is spoken of; a link
 before its ends are archived; of two records of one topic, the first gives its slot up before the other asks for it.
+Records are reviewed last of all: a pin holds over a review, and what pins a rejected record could not be made then.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import heapq
 from collections import defaultdict
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -39,6 +40,8 @@ from relatum.ledger.text_export.export_errors import TextUnusable
 from relatum.ledger.text_export.model import CarriedPartition, CarriedRecord, CarriedRelation, CarriedVerdict
 from relatum.ledger.text_export.serializer import LINK_PREFIX
 from relatum.ledger.text_export.successions import Successions
+
+_REVIEW: Final = "record-review/"
 
 
 class NoOrder(TextUnusable):
@@ -79,16 +82,16 @@ class Plan:
         for name in self._steps:
             for needed in self.needs[name]:
                 followers[needed].append(name)
-        ready = [name for name, count in waiting.items() if count == 0]
+        ready = [(_is_last(name), name) for name, count in waiting.items() if count == 0]
         heapq.heapify(ready)
         ordered: list[Step] = []
         while ready:
-            name = heapq.heappop(ready)
+            _, name = heapq.heappop(ready)
             ordered.append(self._steps[name])
             for follower in followers[name]:
                 waiting[follower] -= 1
                 if waiting[follower] == 0:
-                    heapq.heappush(ready, follower)
+                    heapq.heappush(ready, (_is_last(follower), follower))
         if len(ordered) < len(self._steps):
             raise NoOrder("there is no order in which its records could have come to be as they are")
         return ordered
@@ -119,28 +122,19 @@ class Plan:
         """Whether it has its content from a second command.
 
         So it is where somebody else than its present author took over the topic slot with it, where it comes late, and
-        where a relation speaks of an earlier revision and no review makes another one.
+        where a relation pins an earlier content.
         """
         takeover = self._successions.takeovers.get(record.record_id)
         by_another = takeover is not None and takeover.author != record.author
-        earlier = record.record_id in self._earlier and record.review is None
-        return by_another or earlier or record.record_id in self._successions.late
+        return by_another or record.record_id in self._earlier or record.record_id in self._successions.late
 
     def _ref(self, record_id: str) -> Ref:
-        """A record at the revision that it has in the end."""
-        record = self._record(record_id)
-        return Ref(record_id=record_id, revision=1 + self._revised(record) + (record.review is not None))
-
-    def _changed(self, record_id: str) -> str:
-        """The step that makes the second revision of a record."""
-        return f"record-content/{record_id}" if self._revised(self._record(record_id)) else f"record-review/{record_id}"
+        """A record with the content that it has in the end."""
+        return Ref(record_id=record_id, revision=1 + self._revised(self._record(record_id)))
 
     def _done(self, record_id: str) -> str:
-        """The step that leaves a record at that revision."""
-        record = self._record(record_id)
-        if record.review is not None:
-            return f"record-review/{record_id}"
-        return f"record-content/{record_id}" if self._revised(record) else f"record/{record_id}"
+        """The step that leaves a record with that content."""
+        return _content_step(record_id) if self._revised(self._record(record_id)) else f"record/{record_id}"
 
     # Records
 
@@ -150,17 +144,15 @@ class Plan:
         if self._revised(record):
             content = ReviseRecord(record_id=record_id, expected_revision=1, record=record.input)
             needed = self._successions.freed(record) if record_id in self._successions.late else f"record/{record_id}"
-            self._step(f"record-content/{record_id}", record.author, content, None, needed)
-        revision = self._ref(record_id).revision
+            self._step(_content_step(record_id), record.author, content, None, needed)
         if record.review is not None:
             review = ReviewRecord(
                 record_id=record_id,
-                expected_revision=revision - 1,
+                expected_revision=self._ref(record_id).revision,
                 disposition=record.review.disposition,
                 evidence_ref=record.review.evidence_ref,
             )
-            before = f"record-content/{record_id}" if self._revised(record) else f"record/{record_id}"
-            self._step(f"record-review/{record_id}", record.review.author, review, None, before)
+            self._step(f"{_REVIEW}{record_id}", record.review.author, review, None, done)
         self._plan_standing(record, done)
         for link in record.links:
             name = f"link/{record_id}/{link.target_id}"
@@ -230,7 +222,7 @@ class Plan:
         elif self._successions.takeovers.get(source_id) is not relation:
             raise TextUnusable("a takeover that supersedes nothing")
         for end in relation.earlier_ids:
-            self.needs[self._changed(end)].add(name)
+            self.needs[_content_step(end)].add(name)
         if relation.review is not None:
             review = ReviewRelation(
                 relation_id=own,
@@ -290,6 +282,16 @@ def planned(carried: CarriedPartition) -> tuple[Plan, list[Step]]:
     """A plan of a partition and its steps in order. Raises TextUnusable."""
     plan = Plan(carried)
     return plan, plan.in_order()
+
+
+def _content_step(record_id: str) -> str:
+    """The step that gives a record its content by a second command."""
+    return f"record-content/{record_id}"
+
+
+def _is_last(name: str) -> bool:
+    """Whether a step comes after all others: nothing needs a review of a record."""
+    return name.startswith(_REVIEW)
 
 
 def _comparing(source_id: str, relation: CarriedRelation) -> Comparing:

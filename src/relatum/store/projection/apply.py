@@ -126,7 +126,8 @@ def _revision(staging: Staging, decision: RecordDecision) -> list[RecordChange |
     version = rows.pack_version(event.sequence, bytes.fromhex(event.receipt.record_digest), decision.canonical)
     staging.put(k.record(record_id), version)
     staging.put(k.record_revision(record_id, revision), version)
-    staging.put(k.header(record_id, revision), rows.Completeness())
+    if after.content_revision == revision:
+        staging.put(k.header(record_id, revision), rows.Completeness())
     if decision.payload is not None:
         staging.put(k.payload(record_id, revision), rows.PAYLOAD.encode(decision.payload))
     changes = stage_consequences(staging, event, None)
@@ -152,7 +153,7 @@ def _derived_rows(
             hold_topic(staging, record_id, brought)
             list_content(staging, record_id, brought)
             for ref in operation.derivation.sources:
-                staging.put(k.dependent(ref.record_id, Use.DERIVED, record_id), rows.pack_u64(ref.revision))
+                staging.use(staging.content_of(ref), Use.DERIVED, record_id)
         case RecordRevised():
             list_content(staging, record_id, brought)
             if current:

@@ -19,12 +19,10 @@ def stage_relation(
     version = rows.pack_version(receipt.commit_sequence, bytes.fromhex(receipt.relation_digest), canonical)
     staging.put(k.relation(after.relation_id), version)
     staging.put(k.relation_revision(after.relation_id, after.revision), version)
-    if before is None:
-        _stage_uses(staging, after)
     was_indexed = before is not None and before.indexed
     if after.indexed == was_indexed:
         return
-    _index(staging, after)
+    _index(staging, after, is_new=before is None)
     if before is not None and after.input.kind in VERDICTS and staging.verdict(after.relation_id) is not None:
         _stage_ends(staging, after)
 
@@ -56,17 +54,14 @@ def _stage_ends(staging: Staging, relation: StoredRelation) -> None:
     staging.put(backward, endpoint_rows.VerdictEnd(indexed, source, given.kind).pack())
 
 
-def _stage_uses(staging: Staging, relation: StoredRelation) -> None:
-    given, own, dependent = relation.input, relation.relation_id, staging.keys.dependent
-    source, target = given.source, given.target
-    staging.put(dependent(source.record_id, Use.SOURCE, own), rows.pack_u64(source.revision))
-    staging.put(dependent(target.record_id, Use.TARGET, own), rows.pack_u64(target.revision))
-    for ref in given.evidence_sources:
-        staging.put(dependent(ref.record_id, Use.EVIDENCE, own), rows.pack_u64(ref.revision))
-
-
-def _index(staging: Staging, after: StoredRelation) -> None:
+def _index(staging: Staging, after: StoredRelation, *, is_new: bool) -> None:
+    """Both entries, under the contents that the ends pin; of a new relation, which is indexed, all its uses too."""
     given, own = after.input, after.relation_id
+    source, target = staging.content_of(given.source), staging.content_of(given.target)
     forward, backward = rows.pack_adjacency(given.kind, given.target), rows.pack_adjacency(given.kind, given.source)
-    staging.index(Table.OUTGOING, given.source, own, forward, present=after.indexed)
-    staging.index(Table.INCOMING, given.target, own, backward, present=after.indexed)
+    as_source, as_target = (Use.SOURCE, Use.TARGET) if is_new else (None, None)
+    staging.index(Table.OUTGOING, source, own, forward, present=after.indexed, use=as_source)
+    staging.index(Table.INCOMING, target, own, backward, present=after.indexed, use=as_target)
+    if is_new:
+        for ref in given.evidence_sources:
+            staging.use(staging.content_of(ref), Use.EVIDENCE, own)

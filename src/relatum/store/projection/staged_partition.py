@@ -20,7 +20,7 @@ from relatum.store import checkpoints, integrity, record_relations, rows
 from relatum.store.counts import Counting
 from relatum.store.equal_relations import equal_relations
 from relatum.store.journal import Journal
-from relatum.store.keys import COUNTED, PREFIX_BYTES, Table, beyond
+from relatum.store.keys import COUNTED, PREFIX_BYTES, Table, Use, beyond
 from relatum.store.overlay import Packable, packed
 from relatum.store.partition import Direction, PartitionReader
 from relatum.store.staged_rows import Bodies
@@ -91,17 +91,13 @@ class Staging(PartitionReader):
         """Relations of a kind between the present contents of both ends, the oldest first."""
         return equal_relations(self, given)
 
-    def relations_at(self, end: Ref) -> int:
-        """How many relations hold that a record has at an exact revision."""
-        return record_relations.relations_at(self, end)
+    def uses_of(self, content: Ref) -> int:
+        """How many relations and derived records pin a content, whatever their state."""
+        return record_relations.uses_of(self, content)
 
-    def once_joined_with(self, end: Ref) -> frozenset[Ref]:
-        """As `joined_with`, but where all relations of a record hold nothing is told."""
-        return record_relations.once_joined_with(self, end)
-
-    def joined_with(self, end: Ref) -> frozenset[Ref]:
-        """The other ends of every relation that a record has at an exact revision, whatever direction and state."""
-        return record_relations.joined_with(self, end)
+    def joined_with(self, content: Ref) -> frozenset[Ref]:
+        """The contents that relations join with one, whatever direction and state."""
+        return record_relations.joined_with(self, content)
 
     def put(self, key: bytes, body: bytes | Packable) -> None:
         """Stages a row by its body."""
@@ -150,21 +146,42 @@ class Staging(PartitionReader):
         )
         self._stage_head(head)
 
-    def index(self, direction: Direction, end: Ref, relation_id: str, body: bytes, *, present: bool) -> None:
-        """Stages an adjacency entry or its removal, and the header that counts it."""
-        place = self.keys.header(end.record_id, end.revision)
-        header = self._overlay.staged(place)
-        if not isinstance(header, rows.Completeness):  # nobody of this group has moved it
-            counted = self._overlay.body(place)
-            if counted is None:
-                raise StorageInconsistency("a completeness header is missing")
-            header = rows.unpack_completeness(counted)
-        key = self.keys.adjacency_entry(direction, end.record_id, end.revision, relation_id)
-        self.put(place, header.counting(key + body, 1 if present else -1, outgoing=direction is Table.OUTGOING))
+    def index(
+        self, direction: Direction, content: Ref, relation_id: str, body: bytes, *, present: bool, use: Use | None
+    ) -> None:
+        """Stages an adjacency entry or its removal, and the header that counts it.
+
+        `use` goes with the first entry of a relation, which depends on the content from then on.
+        """
+        place, header = self._header(content)
+        key = self.keys.adjacency_entry(direction, content.record_id, content.revision, relation_id)
+        header = header.counting(key + body, 1 if present else -1, outgoing=direction is Table.OUTGOING)
         if present:
             self.put(key, body)
         else:
             self.delete(key)
+        self.put(place, header if use is None else self._used(header, content, use, relation_id))
+
+    def use(self, content: Ref, use: Use, dependent_id: str) -> None:
+        """Stages that something depends on a content, and the header that counts it."""
+        place, header = self._header(content)
+        self.put(place, self._used(header, content, use, dependent_id))
+
+    def _used(self, header: rows.Completeness, content: Ref, use: Use, dependent_id: str) -> rows.Completeness:
+        key = self.keys.dependent(content.record_id, content.revision, use, dependent_id)
+        self.put(key, b"")
+        return header.using(key)
+
+    def _header(self, content: Ref) -> tuple[bytes, rows.Completeness]:
+        """Where the headers of a content lie, and what they say."""
+        place = self.keys.header(content.record_id, content.revision)
+        staged = self._overlay.staged(place)
+        if isinstance(staged, rows.Completeness):
+            return place, staged
+        counted = self._overlay.body(place)  # nobody of this group has moved it
+        if counted is None:
+            raise StorageInconsistency("a completeness header is missing")
+        return place, rows.unpack_completeness(counted)
 
     def kept_payload(self, record_id: str) -> Payload | None:
         """The content of a record; None where it was erased, be it by a deletion that a replay has yet to come to."""

@@ -10,7 +10,7 @@ from typing import Final
 
 from relatum.errors import StorageFailure, StorageInconsistency, StoreUnavailable
 from relatum.store import keys, rows
-from relatum.store.database import ENGINE_NAME, FORMAT_VERSION, WATERMARK_NAME
+from relatum.store.database import ENGINE_NAME, FORMAT_VERSION, WATERMARK_NAME, of_another_format
 from relatum.store.kv import Reader
 from relatum.store.rocks import reading
 from relatum.store.verify.findings import Findings
@@ -100,7 +100,7 @@ def _require_format(view: Reader) -> None:
     except StorageInconsistency:
         return
     if version != FORMAT_VERSION:
-        raise StoreUnavailable(f"the store has format {version}, this version of relatum reads format {FORMAT_VERSION}")
+        raise of_another_format(version)
 
 
 def _check_watermark(view: Reader, path: Path, findings: Findings) -> None:

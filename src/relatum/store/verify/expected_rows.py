@@ -163,6 +163,8 @@ class Books:
     def _number_of(self, table: Table) -> Number | None:
         if table in (Table.OUTGOING, Table.INCOMING):
             return digests.adjacency_digest  # the numbers that headers sum as well
+        if table is Table.DEPENDENT:
+            return digests.dependent_digest  # likewise; the key is all there is to it
         return digests.row_number if self._censused or table in COUNTED else None  # as heads do of the latter
 
     def _named(self) -> Iterator[tuple[str, Audit]]:

@@ -106,13 +106,13 @@ RECORD_TABLES: Final = (
     Table.RECORD_REVISION,
     Table.PAYLOAD,
     Table.HEADER,
+    Table.DEPENDENT,
     Table.OUTGOING,
     Table.INCOMING,
 )
 GROUPS: Final = (
     Group(RECORD_TABLES, UUID_BYTES, check_record),
     Group((Table.RELATION, Table.RELATION_REVISION), UUID_BYTES, _relation),
-    Group((Table.DEPENDENT,), UUID_BYTES, _summed),
     Group((Table.RECEIPT, Table.RECEIPT_WITNESS), DIGEST_HEAD_BYTES, _receipt),
     Group((Table.TOPIC,), DIGEST_HEAD_BYTES, _topic),
     Group((Table.CREDENTIAL,), UUID_BYTES, _credential),

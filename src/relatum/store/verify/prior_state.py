@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from relatum.core.commands import AssertRelation, RelationOperation
 from relatum.core.cursors import Checkpoint
 from relatum.core.events import CheckpointEvent, RelationEvent
+from relatum.core.ids import Ref
 from relatum.core.relation_events import relation_part
 from relatum.core.relations import StoredRelation
 from relatum.core.state import RecordVersion, RelationVersion
@@ -46,6 +47,18 @@ def relation_at(reader: PartitionReader, relation_id: str, sequence: int) -> Rel
         if version is not None and version.sequence <= sequence:
             return version
     raise RevisionMissing(Table.RELATION_REVISION, "the relation that it found is missing")
+
+
+def content_at(reader: PartitionReader, pin: Ref) -> Ref:
+    """The content that a pin names, by the revision that brought it."""
+    if pin.revision == 1:
+        return pin
+    version = reader.record_revision(pin.record_id, pin.revision)
+    if version is None:
+        raise RevisionMissing(Table.RECORD_REVISION, "a revision that it pins is missing")
+    meta = version.meta
+    brought = meta.payload_revision if meta.state == "active" else meta.revision
+    return Ref(record_id=pin.record_id, revision=brought)
 
 
 def _revisions(reader: PartitionReader, prefix: bytes) -> Iterator[int]:

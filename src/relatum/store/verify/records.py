@@ -16,8 +16,11 @@ from relatum.store.verify.versions import check_current, revision_of
 
 
 def check_record(site: Site, own: bytes) -> None:
-    """Revisions from 1 without a gap, the last one current; each with its header, and its payload unless deleted."""
-    current, revisions, payloads, headers, outgoing, incoming = site.tables
+    """Revisions from 1 without a gap, the last one current; each with its payload unless deleted.
+
+    A content has a header, which a review, bringing none, has not.
+    """
+    current, revisions, payloads, headers, *counted = site.tables
     found = current.take(own)
     number, newest, meta = 0, None, None
     contents = _Contents([], [])
@@ -25,8 +28,9 @@ def check_record(site: Site, own: bytes) -> None:
     while revisions.rest.startswith(own):
         end, newest = revisions.rest, revisions.body
         number = revision_of(site, Table.RECORD_REVISION, own, number + 1, end)
-        _check_header(site, end, headers, outgoing, incoming)
         meta = rows.RECORD.decode(rows.unpack_version(newest).canonical)
+        if meta.state == "deleted" or meta.payload_revision == meta.revision:
+            _check_header(site, end, headers, counted)
         content = _check_payload(site, end, payloads, meta, contents, content)
         revisions.next()
     check_current(site, Table.RECORD, own, found, newest)
@@ -43,17 +47,17 @@ class _Contents(NamedTuple):
     missing: list[bytes]
 
 
-def _check_header(site: Site, end: bytes, headers: Rows, outgoing: Rows, incoming: Rows) -> None:
-    """The header of a revision counts and sums the entries that lie there."""
-    counted = rows.Completeness(*_entries(outgoing, end), *_entries(incoming, end))
+def _check_header(site: Site, end: bytes, headers: Rows, tables: list[Rows]) -> None:
+    """The header of a content counts and sums what lies there: entries of both directions, and what depends on it."""
+    counted = rows.Completeness(*(part for table in tables for part in _counted(table, end)))
     header = headers.take(end)
     if header is None:
         site.find(Table.HEADER, f"the header of {end.hex()} is missing")
     elif header != counted.pack():
-        site.find(Table.HEADER, f"the header of {end.hex()} does not count or sum its entries")
+        site.find(Table.HEADER, f"the header of {end.hex()} does not count or sum what lies there")
 
 
-def _entries(entries: Rows, end: bytes) -> tuple[int, int]:
+def _counted(entries: Rows, end: bytes) -> tuple[int, int]:
     entries.reject_before(end)
     count = total = 0
     while entries.rest.startswith(end):

@@ -22,7 +22,7 @@ from relatum.store.keys import Table, Use
 from relatum.store.partition import PartitionReader
 from relatum.store.verify import receipts
 from relatum.store.verify.audit import Audit
-from relatum.store.verify.prior_state import is_verdict, relation_before, require
+from relatum.store.verify.prior_state import content_at, is_verdict, relation_before, require
 from relatum.store.verify.receipts import Named
 
 
@@ -53,10 +53,11 @@ class RelationRows:
         return journal.relation_change(receipt, after.input)
 
     def uses(self, event: Event, reader: PartitionReader, dependent_id: str, uses: Iterable[tuple[Use, Ref]]) -> None:
-        """What a derived record or a relation depends on. One that is used twice in one way has one row."""
-        found = {reader.keys.dependent(ref.record_id, use, dependent_id): ref.revision for use, ref in uses}
-        for key, revision in found.items():
-            self._audits[Table.DEPENDENT].imply(event.sequence, key, rows.pack_u64(revision))
+        """What a derived record or a relation depends on, each under the content that it pins."""
+        for use, ref in uses:
+            content = content_at(reader, ref)
+            key = reader.keys.dependent(content.record_id, content.revision, use, dependent_id)
+            self._audits[Table.DEPENDENT].imply(event.sequence, key, b"")
 
     def _index(self, event: Event, reader: PartitionReader, after: StoredRelation) -> None:
         """The two entries of a relation that has become indexed, or no longer is."""
@@ -67,7 +68,8 @@ class RelationRows:
         ):
             audit = self._audits[table]
             enter = audit.imply if after.indexed else audit.revoke
-            key = keys.adjacency_entry(table, end.record_id, end.revision, own)
+            content = content_at(reader, end)
+            key = keys.adjacency_entry(table, content.record_id, content.revision, own)
             enter(event.sequence, key, rows.pack_adjacency(given.kind, other))
 
     def _verdict(

@@ -1,0 +1,170 @@
+# Made of relatum.client.asynchronous by `python -m tests.client.blocking_form`; changes belong there.
+"""The client of a server: what it is made of, and the routes that need no scope."""
+
+from __future__ import annotations
+
+import os
+import ssl
+from types import TracebackType
+from typing import Any, Self, TypeVar, Unpack, cast
+
+import httpx
+
+from relatum.client.attempts import Plan
+from relatum.client.blocking.company import Company
+from relatum.client.blocking.credentials import Credentials
+from relatum.client.blocking.driver import Driver
+from relatum.client.blocking.memory import Memory
+from relatum.client.blocking.scoped import Scoped
+from relatum.client.blocking.session import Session
+from relatum.client.pool import PoolOptions
+from relatum.client.requests import CallOptions, Policy, Request, get, post
+from relatum.client.secret import Secret
+from relatum.client.settings import Settings, gather
+from relatum.client.tracing import OpenTelemetry, Tracing
+from relatum.core.answers.access import Credential, CredentialAnswer
+from relatum.core.answers.public import Health, NotReady, Readiness, Ready
+from relatum.core.ids import Visibility
+from relatum.core.relations import Provenance
+
+T = TypeVar("T")
+
+
+class Client:
+    """A client of one server under one credential; a context manager.
+
+    `url`, `secret` and the scope come from the arguments, else the environment, else a profile (docs/client.md).
+    `timeout` are the seconds of one attempt, `deadline` those of a call with all its attempts and waits. Every method
+    raises the exceptions of `relatum.client`, and nothing of the HTTP library's. Raises ConfigurationError.
+    """
+
+    credentials: Credentials
+    company: Company
+
+    def __init__(
+        self,
+        url: str | None = None,
+        *,
+        secret: str | Secret | None = None,
+        secret_file: str | os.PathLike[str] | None = None,
+        profile: str | None = None,
+        timeout: float = 10.0,
+        deadline: float = 60.0,
+        retry: bool = True,
+        connections: int = 64,
+        proxy: str | None = None,
+        verify: ssl.SSLContext | str | bool = True,
+        tracing: bool = False,
+    ) -> None:
+        settings = gather(url, secret, secret_file, profile)
+        options = PoolOptions(settings.url, connections, proxy, verify)
+        driver = Driver(options, settings.secret, OpenTelemetry() if tracing else Tracing())
+        self._set_up(Session(driver, Plan(timeout, deadline, retry)), settings)
+
+    @classmethod
+    def over(
+        cls,
+        transport: httpx.BaseTransport,
+        *,
+        secret: str | Secret | None = None,
+        timeout: float = 10.0,
+        deadline: float = 60.0,
+        retry: bool = True,
+    ) -> Self:
+        """A client over a transport of the HTTP library's, for a server in this process; it reads no settings."""
+        client = cls.__new__(cls)
+        settings = gather("http://localhost", secret, environ={"RELATUM_CLIENT_CONFIG": ""})
+        driver = Driver(PoolOptions(settings.url, 64, None, verify=False), settings.secret, Tracing(), transport)
+        client._set_up(Session(driver, Plan(timeout, deadline, retry)), settings)
+        return client
+
+    def _set_up(self, session: Session, settings: Settings) -> None:
+        self._session = session
+        self._settings = settings
+        self.credentials = Credentials(session)
+        self.company = Company(session)
+
+    @property
+    def url(self) -> str:
+        """Where the server is."""
+        return self._settings.url
+
+    def with_options(
+        self, *, timeout: float | None = None, deadline: float | None = None, retry: bool | None = None
+    ) -> Self:
+        """A client with other bounds over the same connections; to close one is to close both."""
+        before = self._session.plan
+        plan = Plan(
+            before.timeout if timeout is None else timeout,
+            before.deadline if deadline is None else deadline,
+            before.retry if retry is None else retry,
+        )
+        client = type(self).__new__(type(self))
+        client._set_up(Session(self._session.driver, plan), self._settings)
+        return client
+
+    def scope(
+        self,
+        project_id: str | None = None,
+        agent_id: str | None = None,
+        *,
+        mission_id: str | None = None,
+        visibility: Visibility = "shared",
+        provenance: Provenance | None = None,
+    ) -> Memory:
+        """The memory of one scope; nothing is asked.
+
+        Without project and agent: those of the environment or the profile, else the sole grant of the credential, which
+        is asked for at the first use; that use raises ConfigurationError where there is none or more than one.
+        `provenance` is the default of `relations.assert_`.
+        """
+        known = self._settings.scope
+        if project_id is None and agent_id is None and known:
+            mission_id = known.get("mission_id") if mission_id is None else mission_id
+            visibility = cast("Visibility", known.get("visibility", visibility))
+        project_id = known.get("project_id") if project_id is None else project_id
+        agent_id = known.get("agent_id") if agent_id is None else agent_id
+        return Memory(Scoped(self._session, project_id, agent_id, mission_id, visibility, provenance))
+
+    def identity(self, **options: Unpack[CallOptions]) -> Credential:
+        """The credential of this client."""
+        return (self._session.send(get("/api/v1/identity", CredentialAnswer), options)).credential
+
+    def health(self, **options: Unpack[CallOptions]) -> Health:
+        """That the server's process serves; asks for no credential."""
+        return self._session.send(get("/health", Health)._replace(public=True), options)
+
+    def ready(self, **options: Unpack[CallOptions]) -> Ready | NotReady:
+        """Whether commands are accepted, and if not, why; asks for no credential."""
+        request = get("/ready", Readiness)._replace(public=True, also=(503,))
+        found = self._session.send(request, options)
+        if found.status == "ready":
+            return Ready(contract_version=found.contract_version, status=found.status)
+        return NotReady(contract_version=found.contract_version, status=found.status)
+
+    def call(self, path: str, body: object = None, *, retry: Policy = "once", **options: Unpack[CallOptions]) -> Any:
+        """Any route: a POST of `body`, without one a GET. Answers plain values; integers keep all 64 bits.
+
+        `retry` says what may happen after a lost answer: a `read` and a `command` are repeated, what goes out `once`
+        raises OutcomeUnknown.
+        """
+        key = body.get("idempotency_key") if isinstance(body, dict) else None
+        route = path.partition("?")[0]
+        request: Request[Any]
+        if body is None:
+            request = get(path, cast("type[Any]", Any), route)
+        else:
+            request = post(path, body, cast("type[Any]", Any), retry, key=key, route=route)
+        return self._session.send(request._replace(policy=retry), options)
+
+    def close(self) -> None:
+        """Close all connections and end all waits; any number of times. What is called later raises ClientClosed."""
+        self._session.driver.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,70 @@
+# Made of relatum.client.asynchronous by `python -m tests.client.blocking_form`; changes belong there.
+"""Credentials of the caller's company (access.md). What changes one carries no key, and goes out once."""
+
+from __future__ import annotations
+
+from typing import Final, TypeVar, Unpack
+
+from relatum.client.blocking.pages import Pages
+from relatum.client.blocking.session import Session
+from relatum.client.requests import VERSION, CallOptions, get, post
+from relatum.client.results import Issued
+from relatum.client.secret import Secret
+from relatum.core.access import Authority, AuthorityChange, CredentialChange, CredentialIssue, CredentialSpec
+from relatum.core.answers.access import Credential, CredentialAnswer, CredentialsAnswer, IssuedAnswer
+from relatum.core.wire import canonical_uuid
+
+_PATH: Final = "/api/v1/credentials"
+
+T = TypeVar("T")
+
+
+class Credentials:
+    """Needs `credential_admin`. Another company's credential and one that is not there are Forbidden alike."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def issue(self, spec: CredentialSpec, **options: Unpack[CallOptions]) -> Issued:
+        """A new credential and its secret. Raises OutcomeUnknown where an answer is lost: `list` tells then."""
+        body = CredentialIssue(contract_version=VERSION, spec=spec)
+        return _issued(self._session.send(post(_PATH, body, IssuedAnswer, "once"), options))
+
+    def list(self, *, limit: int | None = None, **options: Unpack[CallOptions]) -> Pages[Credential]:
+        """The company's credentials, by id."""
+
+        def fetch(after: str | None) -> CredentialsAnswer:
+            request = get(_PATH, CredentialsAnswer, contract_version=VERSION, limit=limit, after=after)
+            return self._session.send(request, options)
+
+        return Pages(fetch, lambda page: page.credentials, lambda page: page.next_after)
+
+    def get(self, credential_id: str, **options: Unpack[CallOptions]) -> Credential:
+        """One credential."""
+        request = get(f"{_PATH}/{canonical_uuid(credential_id)}", CredentialAnswer, f"{_PATH}/{{id}}")
+        return (self._session.send(request, options)).credential
+
+    def rotate(self, credential_id: str, *, expected_revision: int, **options: Unpack[CallOptions]) -> Issued:
+        """A new secret; the old one fails from the next request on. Raises RevisionConflict."""
+        body = CredentialChange(contract_version=VERSION, expected_revision=expected_revision)
+        return _issued(self._change(credential_id, "rotate", body, IssuedAnswer, options))
+
+    def revoke(self, credential_id: str, *, expected_revision: int, **options: Unpack[CallOptions]) -> Credential:
+        """End a credential for ever. Raises RevisionConflict."""
+        body = CredentialChange(contract_version=VERSION, expected_revision=expected_revision)
+        return (self._change(credential_id, "revoke", body, CredentialAnswer, options)).credential
+
+    def set_authority(
+        self, credential_id: str, *, expected_revision: int, authority: Authority, **options: Unpack[CallOptions]
+    ) -> Credential:
+        """Replace the scopes of a credential, which keeps its secret. Raises RevisionConflict."""
+        body = AuthorityChange(contract_version=VERSION, expected_revision=expected_revision, authority=authority)
+        return (self._change(credential_id, "scope-authority", body, CredentialAnswer, options)).credential
+
+    def _change(self, credential_id: str, what: str, body: object, answers: type[T], options: CallOptions) -> T:
+        path = f"{_PATH}/{canonical_uuid(credential_id)}/{what}"
+        return self._session.send(post(path, body, answers, "once", route=f"{_PATH}/{{id}}/{what}"), options)
+
+
+def _issued(answer: IssuedAnswer) -> Issued:
+    return Issued(answer.credential, Secret(answer.secret))
