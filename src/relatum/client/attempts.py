@@ -1,4 +1,4 @@
-"""Whether to send, wait or give up: one generator, which knows neither sockets nor clocks (client.md, keys and retries).
+"""Whether to send, wait or give up: one generator, which knows neither sockets nor clocks (client.md, retries).
 
 A driver carries out the steps that it yields, and answers each with the time and with what became of it. So a blocking
 and an asynchronous client can't behave differently.

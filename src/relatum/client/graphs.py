@@ -17,10 +17,7 @@ class TypedWalk(TypedGraph, frozen=True, kw_only=True):
 
 def typed_walk(graph: TypedGraph) -> TypedWalk:
     """A graph as decoded, with its edges as what they are."""
-    edges = tuple(
-        msgspec.convert(edge, DerivedEdge if "layer" in edge else Relation)
-        for edge in graph.edges
-    )
+    edges = tuple(msgspec.convert(edge, DerivedEdge if "layer" in edge else Relation) for edge in graph.edges)
     members = {name: getattr(graph, name) for name in graph.__struct_fields__ if name != "edges"}
     return TypedWalk(
         **members,

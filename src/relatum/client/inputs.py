@@ -18,7 +18,7 @@ def record_of(record: RecordInput | str, given: RecordMembers) -> tuple[RecordIn
     members: dict[str, Any] = {name: value for name, value in given.items() if name not in _OPTIONS}
     if isinstance(record, RecordInput):
         if members:
-            raise TypeError(f"{sorted(members)[0]} is a member of the record, which is given whole")
+            raise TypeError(f"{min(members)} is a member of the record, which is given whole")
         return record, options
     if members.get("tags") is not None:
         members["tags"] = tuple(members["tags"])

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 Policy = Literal["read", "command", "once"]
 MEMORY: Final = "/api/v1/memory"
-VERSION: Final[Literal[1]] = CONTRACT_VERSION
+VERSION: Final = CONTRACT_VERSION
 
 _ENTROPY: Final = SystemEntropy()
 

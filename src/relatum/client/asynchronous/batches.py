@@ -64,9 +64,7 @@ class AsyncBatches(Generic[OperationT]):
             raise
         return outcomes
 
-    async def _settled(
-        self, scope: Scope, items: Sequence[Item], options: CallOptions
-    ) -> list[Accepted | Refused]:
+    async def _settled(self, scope: Scope, items: Sequence[Item], options: CallOptions) -> list[Accepted | Refused]:
         """The outcomes of one request's items. Those answered with 503 go out again before anything later."""
         found: dict[str, Accepted | Refused] = {item.key: _too_large(item.key) for item in items if item.too_large}
         rest = [item for item in items if not item.too_large]
@@ -91,9 +89,7 @@ class AsyncBatches(Generic[OperationT]):
                 await self._scoped.session.wait(seconds)
         return [found[item.key] for item in items]
 
-    async def _sent(
-        self, scope: Scope, items: Sequence[Item], options: CallOptions
-    ) -> list[Accepted | Refused]:
+    async def _sent(self, scope: Scope, items: Sequence[Item], options: CallOptions) -> list[Accepted | Refused]:
         content = Batch.body(scope, items)
         path, family, answers = self._door
         request: Request[Any] = Request("POST", path, path, content, answers, "command", None, family)

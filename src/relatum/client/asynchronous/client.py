@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import ssl
 from types import TracebackType
-from typing import Any, Literal, Self, TypeVar, Unpack, cast
+from typing import Any, Self, TypeVar, Unpack, cast
 
 import httpx
 
@@ -75,7 +75,7 @@ class AsyncClient:
         held = None if secret is None else secret if isinstance(secret, Secret) else Secret(secret)
         settings = Settings("http://localhost", SecretSource(held), {})
         driver = AsyncDriver(PoolOptions(settings.url, 64, None, verify=False), settings.secret, Tracing(), transport)
-        client._set_up(AsyncSession(driver, Plan(timeout, deadline, retry)), settings)
+        client._set_up(AsyncSession(driver, Plan(timeout, deadline, retry)), settings)  # noqa: SLF001 - of this class
         return client
 
     def _set_up(self, session: AsyncSession, settings: Settings) -> None:
@@ -100,7 +100,7 @@ class AsyncClient:
             before.retry if retry is None else retry,
         )
         client = type(self).__new__(type(self))
-        client._set_up(AsyncSession(self._session.driver, plan), self._settings)
+        client._set_up(AsyncSession(self._session.driver, plan), self._settings)  # noqa: SLF001 - of this class
         return client
 
     def scope(
@@ -124,9 +124,7 @@ class AsyncClient:
             visibility = cast("Visibility", known.get("visibility", visibility))
         project_id = known.get("project_id") if project_id is None else project_id
         agent_id = known.get("agent_id") if agent_id is None else agent_id
-        return AsyncMemory(
-            AsyncScoped(self._session, project_id, agent_id, mission_id, visibility, provenance)
-        )
+        return AsyncMemory(AsyncScoped(self._session, project_id, agent_id, mission_id, visibility, provenance))
 
     async def identity(self, **options: Unpack[CallOptions]) -> Credential:
         """The credential of this client."""
@@ -172,5 +170,3 @@ class AsyncClient:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.aclose()
-
-

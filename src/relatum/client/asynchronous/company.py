@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final, Literal, TypeVar, Unpack
 
-from relatum.client.asynchronous.session import AsyncSession
 from relatum.client.asynchronous.pages import AsyncPages, next_cursor
+from relatum.client.asynchronous.session import AsyncSession
 from relatum.client.graphs import TypedWalk, typed_walk
 from relatum.client.requests import VERSION, CallOptions, get, post
 from relatum.client.results import RecordAt, id_of

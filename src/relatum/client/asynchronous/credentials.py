@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final, TypeVar, Unpack
 
-from relatum.client.asynchronous.session import AsyncSession
 from relatum.client.asynchronous.pages import AsyncPages
+from relatum.client.asynchronous.session import AsyncSession
 from relatum.client.requests import VERSION, CallOptions, get, post
 from relatum.client.results import Issued
 from relatum.client.secret import Secret
@@ -48,9 +48,7 @@ class AsyncCredentials:
         body = CredentialChange(contract_version=VERSION, expected_revision=expected_revision)
         return _issued(await self._change(credential_id, "rotate", body, IssuedAnswer, options))
 
-    async def revoke(
-        self, credential_id: str, *, expected_revision: int, **options: Unpack[CallOptions]
-    ) -> Credential:
+    async def revoke(self, credential_id: str, *, expected_revision: int, **options: Unpack[CallOptions]) -> Credential:
         """End a credential for ever. Raises RevisionConflict."""
         body = CredentialChange(contract_version=VERSION, expected_revision=expected_revision)
         return (await self._change(credential_id, "revoke", body, CredentialAnswer, options)).credential
@@ -62,9 +60,7 @@ class AsyncCredentials:
         body = AuthorityChange(contract_version=VERSION, expected_revision=expected_revision, authority=authority)
         return (await self._change(credential_id, "scope-authority", body, CredentialAnswer, options)).credential
 
-    async def _change(
-        self, credential_id: str, what: str, body: object, answers: type[T], options: CallOptions
-    ) -> T:
+    async def _change(self, credential_id: str, what: str, body: object, answers: type[T], options: CallOptions) -> T:
         path = f"{_PATH}/{canonical_uuid(credential_id)}/{what}"
         return await self._session.send(post(path, body, answers, "once", route=f"{_PATH}/{{id}}/{what}"), options)
 

@@ -100,7 +100,7 @@ class AsyncDriver:
         self._check()
         sent = False
 
-        async def trace(event: str, info: object) -> None:
+        async def trace(event: str, _: object) -> None:
             nonlocal sent
             sent = sent or event in pool.SENDING
 

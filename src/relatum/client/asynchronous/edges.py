@@ -44,7 +44,7 @@ class AsyncEdges(AsyncGroup):
         answers: type[ReplaceEdgesAnswer],
         run: MiningRun,
         page: list[EdgeInput],
-        finish: bool,  # noqa: FBT001
+        finish: bool,
         options: CallOptions,
     ) -> ReplaceEdgesAnswer:
         def request(scope: Scope) -> Request[ReplaceEdgesAnswer]:
@@ -69,9 +69,7 @@ class AsyncEdges(AsyncGroup):
         given = tuple(proposals)
 
         def body(scope: Scope, key: str) -> PromoteCommand:
-            return PromoteCommand(
-                contract_version=VERSION, scope=scope, idempotency_key=key, run=run, proposals=given
-            )
+            return PromoteCommand(contract_version=VERSION, scope=scope, idempotency_key=key, run=run, proposals=given)
 
         return (await self._command(f"{_PATH}/promote", "judgment", body, PromoteAnswer, options)).outcomes
 

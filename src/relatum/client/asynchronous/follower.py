@@ -1,4 +1,4 @@
-"""Followers of a change stream: pages with a wait, checked one by one, and checkpoints on demand (client.md, followers).
+"""Followers of a change stream: pages with a wait, checked one by one, and checkpoints on demand (client.md).
 
 Always holds: nothing is committed but by `commit` or `commit_every`, and under no other revision and digest than those
 of the checkpoint that this follower has read or made.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from types import TracebackType
-from typing import Any, Final, Generic, Literal, Protocol, Self, Unpack
+from typing import Final, Generic, Literal, Protocol, Self, Unpack
 
 from relatum.client import errors
 from relatum.client.asynchronous.session import AsyncSession
@@ -74,6 +74,7 @@ class AsyncFollower(Generic[ChangeT]):
         after: Cursor | None,
         through: Cursor | Literal["tip"] | None,
         witness: Witness | None,
+        *,
         start: Literal["checkpoint", "baseline", "now"],
         page: int,
         wait_millis: int,
@@ -161,8 +162,8 @@ class AsyncFollower(Generic[ChangeT]):
         """Put the checkpoint on a cursor of the present history, whatever it was, and go on from there."""
         diagnostics = await self._diagnose()
         self._checkpoint = diagnostics.checkpoint
-        operation = Advance(cursor=cursor) if self._checkpoint is None else Reconcile(
-            cursor=cursor, evidence_ref=evidence_ref
+        operation = (
+            Advance(cursor=cursor) if self._checkpoint is None else Reconcile(cursor=cursor, evidence_ref=evidence_ref)
         )
         await self._save(operation)
         self._cursor = self._last = cursor

@@ -68,7 +68,7 @@ class AsyncJudgments(AsyncGroup):
                 options,
             )
 
-        return AsyncPages(fetch, lambda page: page.candidates, lambda page: None)
+        return AsyncPages(fetch, lambda page: page.candidates, lambda _: None)
 
     async def judge(
         self, judgments: Iterable[Judgment | tuple[Candidate, Verdict]], **options: Unpack[CommandOptions]
@@ -124,7 +124,7 @@ class AsyncJudgments(AsyncGroup):
         self, candidates: Iterable[Pair | tuple[RecordAt | str, RecordAt | str]], **options: Unpack[CommandOptions]
     ) -> tuple[CandidateView, ...]:
         """Pairs that an outside detector wants judged: the candidate of each, new or known. Split by 20."""
-        given = [one if isinstance(one, Pair) else Pair(source=id_of(one[0]), target=id_of(one[1])) for one in candidates]
+        given = [one if isinstance(one, Pair) else _pair(*one) for one in candidates]
         key = options.get("idempotency_key") or fresh_key()
         found: list[CandidateView] = []
         for number, chunk in enumerate(chunks(given, SUBMITTED_PAIRS_MAX)):
@@ -158,6 +158,10 @@ class AsyncJudgments(AsyncGroup):
             )
 
         return (await self._command(f"{_PATH}/undo", "judgment", body, UndoAnswer, options)).candidate_ids
+
+
+def _pair(source: RecordAt | str, target: RecordAt | str) -> Pair:
+    return Pair(source=id_of(source), target=id_of(target))
 
 
 def _judgment(candidate: Candidate, verdict: Verdict) -> Judgment:

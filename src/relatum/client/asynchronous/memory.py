@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, TypeVar, Unpack
 
 import msgspec
@@ -12,9 +12,9 @@ from relatum.client.asynchronous.graph import AsyncGraph
 from relatum.client.asynchronous.judgments import AsyncJudgments
 from relatum.client.asynchronous.links import AsyncLinks
 from relatum.client.asynchronous.records import AsyncRecords
-from relatum.client.asynchronous.scoped import AsyncScoped
 from relatum.client.asynchronous.relations import AsyncRelations
-from relatum.client.errors import ConfigurationError, OutcomeUnknown, RecordNotFound
+from relatum.client.asynchronous.scoped import AsyncScoped
+from relatum.client.errors import OutcomeUnknown, RecordNotFound
 from relatum.client.requests import MEMORY, VERSION, CallOptions, Request, post
 from relatum.client.results import RecordAt, id_of
 from relatum.core.answers.context import ContextAnswer
@@ -26,10 +26,9 @@ from relatum.core.answers.receipts import (
     RecordReceipt,
     RelationReceipt,
 )
-from relatum.core.ids import Scope, Visibility
+from relatum.core.ids import Scope
 from relatum.core.queries import ReceiptRead
 from relatum.core.receipts import Family
-from relatum.core.relations import Provenance
 from relatum.core.view_queries import ContextQuery
 from relatum.core.wire import Closed
 

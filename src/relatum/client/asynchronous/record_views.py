@@ -75,7 +75,11 @@ class AsyncRecordViews(AsyncStream[RecordChange]):
         return AsyncPages(fetch, lambda page: page.records, next_cursor, cursor)
 
     async def annotated(
-        self, record_ids: Iterable[RecordAt | str], *, relations_limit: int | None = None, **options: Unpack[CallOptions]
+        self,
+        record_ids: Iterable[RecordAt | str],
+        *,
+        relations_limit: int | None = None,
+        **options: Unpack[CallOptions],
     ) -> tuple[AnnotatedRecord | None, ...]:
         """1 to 20 records with what judgments say of them, in order; None for what is not served."""
         ids = tuple(map(id_of, record_ids))

@@ -73,13 +73,9 @@ class AsyncRecords(AsyncRecordViews):
         operation = SaveRecord(record=given, candidates_max=candidates_max)
         answer = await self._answer(operation, options)
         found = answer.candidates or ()
-        return Saved(
-            answer.receipt, found or (), bool(answer.judgment_required), answer.candidates_detected or 0
-        )
+        return Saved(answer.receipt, found or (), bool(answer.judgment_required), answer.candidates_detected or 0)
 
-    async def revise(
-        self, target: At, record: RecordInput | str, **members: Unpack[RecordMembers]
-    ) -> RecordReceipt:
+    async def revise(self, target: At, record: RecordInput | str, **members: Unpack[RecordMembers]) -> RecordReceipt:
         """Replace the content of a record; what pins it ends. Raises RevisionConflict, RecordNotFound."""
         given, options = record_of(record, members)
         ref = ref_of(target)
@@ -200,9 +196,7 @@ class AsyncRecords(AsyncRecordViews):
         """A retained record in whatever state, and the verdict on it. Raises RecordNotFound."""
         return (await self._read(f"{_PATH}/inspect", _reading(record_id), RecordInspectAnswer, options)).inspection
 
-    async def revision(
-        self, record_id: RecordAt | str, revision: int, **options: Unpack[CallOptions]
-    ) -> RecordHistory:
+    async def revision(self, record_id: RecordAt | str, revision: int, **options: Unpack[CallOptions]) -> RecordHistory:
         """A record as it was at one revision, with the receipt that brought it. Raises RecordNotFound."""
         found = await self._read(
             f"{_PATH}/revision",

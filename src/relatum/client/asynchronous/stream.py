@@ -130,9 +130,7 @@ class AsyncStream(AsyncGroup, Generic[ChangeT]):
         """Where a consumer stands, and whether a cursor of its own lies on the journal."""
         found = await self._read(
             f"{self._stream_path}/consumers/diagnose",
-            lambda scope: DiagnoseBody(
-                contract_version=VERSION, scope=scope, consumer_id=consumer_id, witness=witness
-            ),
+            lambda scope: DiagnoseBody(contract_version=VERSION, scope=scope, consumer_id=consumer_id, witness=witness),
             DiagnoseAnswer,
             options,
         )
@@ -158,5 +156,14 @@ class AsyncStream(AsyncGroup, Generic[ChangeT]):
         """
         kept = None if witness is None else witness_of(witness)
         return AsyncFollower(
-            self, self._scoped.session, consumer_id, after, through, kept, start, page, wait_millis, commit_every
+            self,
+            self._scoped.session,
+            consumer_id,
+            after,
+            through,
+            kept,
+            start=start,
+            page=page,
+            wait_millis=wait_millis,
+            commit_every=commit_every,
         )

@@ -20,7 +20,7 @@ from relatum.client.blocking.session import Session
 from relatum.client.pool import PoolOptions
 from relatum.client.requests import CallOptions, Policy, Request, get, post
 from relatum.client.secret import Secret
-from relatum.client.settings import Settings, gather
+from relatum.client.settings import SecretSource, Settings, gather
 from relatum.client.tracing import OpenTelemetry, Tracing
 from relatum.core.answers.access import Credential, CredentialAnswer
 from relatum.core.answers.public import Health, NotReady, Readiness, Ready
@@ -73,9 +73,10 @@ class Client:
     ) -> Self:
         """A client over a transport of the HTTP library's, for a server in this process; it reads no settings."""
         client = cls.__new__(cls)
-        settings = gather("http://localhost", secret, environ={"RELATUM_CLIENT_CONFIG": ""})
+        held = None if secret is None else secret if isinstance(secret, Secret) else Secret(secret)
+        settings = Settings("http://localhost", SecretSource(held), {})
         driver = Driver(PoolOptions(settings.url, 64, None, verify=False), settings.secret, Tracing(), transport)
-        client._set_up(Session(driver, Plan(timeout, deadline, retry)), settings)
+        client._set_up(Session(driver, Plan(timeout, deadline, retry)), settings)  # noqa: SLF001 - of this class
         return client
 
     def _set_up(self, session: Session, settings: Settings) -> None:
@@ -100,7 +101,7 @@ class Client:
             before.retry if retry is None else retry,
         )
         client = type(self).__new__(type(self))
-        client._set_up(Session(self._session.driver, plan), self._settings)
+        client._set_up(Session(self._session.driver, plan), self._settings)  # noqa: SLF001 - of this class
         return client
 
     def scope(

@@ -43,7 +43,7 @@ class Edges(Group):
         answers: type[ReplaceEdgesAnswer],
         run: MiningRun,
         page: list[EdgeInput],
-        finish: bool,  # noqa: FBT001
+        finish: bool,
         options: CallOptions,
     ) -> ReplaceEdgesAnswer:
         def request(scope: Scope) -> Request[ReplaceEdgesAnswer]:

@@ -1,5 +1,5 @@
 # Made of relatum.client.asynchronous by `python -m tests.client.blocking_form`; changes belong there.
-"""Followers of a change stream: pages with a wait, checked one by one, and checkpoints on demand (client.md, followers).
+"""Followers of a change stream: pages with a wait, checked one by one, and checkpoints on demand (client.md).
 
 Always holds: nothing is committed but by `commit` or `commit_every`, and under no other revision and digest than those
 of the checkpoint that this follower has read or made.
@@ -75,6 +75,7 @@ class Follower(Generic[ChangeT]):
         after: Cursor | None,
         through: Cursor | Literal["tip"] | None,
         witness: Witness | None,
+        *,
         start: Literal["checkpoint", "baseline", "now"],
         page: int,
         wait_millis: int,

@@ -69,7 +69,7 @@ class Judgments(Group):
                 options,
             )
 
-        return Pages(fetch, lambda page: page.candidates, lambda page: None)
+        return Pages(fetch, lambda page: page.candidates, lambda _: None)
 
     def judge(
         self, judgments: Iterable[Judgment | tuple[Candidate, Verdict]], **options: Unpack[CommandOptions]
@@ -125,9 +125,7 @@ class Judgments(Group):
         self, candidates: Iterable[Pair | tuple[RecordAt | str, RecordAt | str]], **options: Unpack[CommandOptions]
     ) -> tuple[CandidateView, ...]:
         """Pairs that an outside detector wants judged: the candidate of each, new or known. Split by 20."""
-        given = [
-            one if isinstance(one, Pair) else Pair(source=id_of(one[0]), target=id_of(one[1])) for one in candidates
-        ]
+        given = [one if isinstance(one, Pair) else _pair(*one) for one in candidates]
         key = options.get("idempotency_key") or fresh_key()
         found: list[CandidateView] = []
         for number, chunk in enumerate(chunks(given, SUBMITTED_PAIRS_MAX)):
@@ -161,6 +159,10 @@ class Judgments(Group):
             )
 
         return (self._command(f"{_PATH}/undo", "judgment", body, UndoAnswer, options)).candidate_ids
+
+
+def _pair(source: RecordAt | str, target: RecordAt | str) -> Pair:
+    return Pair(source=id_of(source), target=id_of(target))
 
 
 def _judgment(candidate: Candidate, verdict: Verdict) -> Judgment:

@@ -155,5 +155,14 @@ class Stream(Group, Generic[ChangeT]):
         """
         kept = None if witness is None else witness_of(witness)
         return Follower(
-            self, self._scoped.session, consumer_id, after, through, kept, start, page, wait_millis, commit_every
+            self,
+            self._scoped.session,
+            consumer_id,
+            after,
+            through,
+            kept,
+            start=start,
+            page=page,
+            wait_millis=wait_millis,
+            commit_every=commit_every,
         )
