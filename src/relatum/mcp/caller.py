@@ -73,7 +73,7 @@ class Caller:
         if not {"project_id", "agent_id"} <= self._named.keys():
             raise invalid("a scope needs a project and an agent; " + NO_SCOPE)
         try:
-            return msgspec.convert(dict(self._named), Scope)
+            return msgspec.convert({"visibility": "shared", **self._named}, Scope)
         except msgspec.ValidationError:
             raise invalid("visibility must be shared or private") from None
 
