@@ -103,6 +103,8 @@ class Wire:
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         route = request.url.path.removeprefix("/api/v1/memory/")
+        if not request.content:  # who the caller is
+            return httpx.Response(401, json={"contract_version": 1, "error": {"code": "unauthorized", "message": "?"}})
         self.asked[route] = msgspec.json.decode(request.content)
         if route == "receipts/read":
             error = {"contract_version": 1, "error": {"code": "record_not_found", "message": "none"}}
