@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,12 @@ FUNCTION_LINES_MAX = 60
 Rule = Callable[[str], list[str]]
 
 
+@cache
+def tree_of(source: str) -> ast.Module:
+    """Parsed once for all rules."""
+    return ast.parse(source)
+
+
 def too_long(source: str) -> list[str]:
     lines = len(source.splitlines())
     return [f"{lines} lines"] if lines > FILE_LINES_MAX else []
@@ -25,19 +32,17 @@ def long_functions(source: str) -> list[str]:
     def length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
         return (node.end_lineno or node.lineno) - node.lineno + 1
 
-    functions = (
-        node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    )
+    functions = (node for node in ast.walk(tree_of(source)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
     return [f"{node.name}: {length(node)} lines" for node in functions if length(node) > FUNCTION_LINES_MAX]
 
 
 def bare_excepts(source: str) -> list[str]:
-    handlers = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ExceptHandler))
+    handlers = (node for node in ast.walk(tree_of(source)) if isinstance(node, ast.ExceptHandler))
     return [f"line {node.lineno}" for node in handlers if node.type is None]
 
 
 def no_docstring(source: str) -> list[str]:
-    return [] if ast.get_docstring(ast.parse(source)) else ["no module docstring"]
+    return [] if ast.get_docstring(tree_of(source)) else ["no module docstring"]
 
 
 def silent_scans(source: str) -> list[str]:
@@ -45,7 +50,7 @@ def silent_scans(source: str) -> list[str]:
 
     The rows of a batch are a plain mapping under the name `rows`; nothing else may be walked that way.
     """
-    calls = (node.func for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
+    calls = (node.func for node in ast.walk(tree_of(source)) if isinstance(node, ast.Call))
     return [
         f"line {called.lineno}: {ast.unparse(called)}()"
         for called in calls

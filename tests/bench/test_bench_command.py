@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 
 import jsonschema_rs
@@ -106,7 +107,7 @@ def guarded(monkeypatch: pytest.MonkeyPatch, made: Run, *series: Series, margin:
         assert (guard.PARTS, guard.ROUNDS) == (parts, rounds)
         return replace(made, series=list(series), targets=judged(series))
 
-    monkeypatch.setattr("relatum.cli.bench.run.run", run)
+    monkeypatch.setattr(import_module("relatum.cli.bench.run"), "run", run)  # the command has the name of its package
     return CliRunner().invoke(main, ["bench", "--guard", "--margin", str(margin)])
 
 

@@ -20,7 +20,12 @@ from pathlib import Path
 WIDTH, ROW, LETTER = 1200.0, 17, 6.2
 NARROWEST = 0.003
 """The least share of the samples that is drawn."""
-COLOURS = {"relatum/core": "#f6c28b", "relatum/store": "#e8998d", "relatum/writer": "#d9a5b3", "relatum": "#f2d398"}
+COLOURS = {
+    "relatum/core": "#f6c28b",
+    "relatum/store": "#e8998d",
+    "relatum/ledger/writer": "#d9a5b3",
+    "relatum": "#f2d398",
+}
 OTHERS = "#c6d4e1"
 
 

@@ -73,7 +73,7 @@ def test_a_worker_that_has_died_before_it_is_given_a_task_is_a_violation_too(tmp
 
 def test_a_worker_that_falls_silent_is_a_violation(tmp_path: Path) -> None:
     with pytest.raises(Violation, match="nothing came for 1 s: it hangs"):
-        work(tmp_path, 17, silence_seconds_max=5)
+        work(tmp_path, 17, silence_seconds_max=1)
 
 
 def test_the_last_word_of_a_worker_says_at_what_it_fell_silent(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_what_a_child_tells_and_how_it_ends_comes_back(tmp_path: Path, act: str,
 
 @pytest.mark.slow
 def test_a_child_that_hangs_is_killed(tmp_path: Path) -> None:
-    assert str(Ended(-9, b"wait", hung=True)) == ended("hang", tmp_path / "errors", seconds_max=1)
+    assert str(Ended(-9, b"wait", hung=True)) == ended("hang", tmp_path / "errors", seconds_max=5)
 
 
 def test_a_child_that_fails_leaves_its_trace_in_a_file(tmp_path: Path) -> None:

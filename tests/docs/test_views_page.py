@@ -51,6 +51,12 @@ def test_the_table_of_classes_is_the_registry() -> None:
     assert expected == told
 
 
+def test_every_kind_has_the_sentence_of_the_registry() -> None:
+    assert {kind: row.says for kind, row in REGISTRY.items()} == {
+        row[0].strip("`"): row[1] for row in table(PAGE, "Kind")
+    }
+
+
 def test_the_table_of_routes_names_all_there_are() -> None:
     told = {name for row in table(PAGE, "Route") for name in re.findall(r"`([\w/]+)`", row[0]) if "/" in name}
     served = {route.path.removeprefix("/api/v1/memory/") for route in ROUTES if route.tag in ("views", "derived")}

@@ -125,6 +125,7 @@ def _relations(source: Json, target: Json, relation_id: str) -> Bodies:
         f"{path}/inspect": [_scoped(relation_id=relation_id)],
         f"{path}/revision": [_scoped(relation_id=relation_id, revision=1)],
         f"{path}/query": [_scoped(filter={"kind": "supports", "state": "active", "limit": 5}), _scoped(filter={})],
+        f"{path}/history": [_scoped(relation_id=relation_id, before_revision=2, limit=5)],
         f"{path}/commands/batch": [_scoped(commands=[{**asserted, "idempotency_key": "in a batch"}])],
         f"{path}/commands": [
             _scoped(idempotency_key="retire", operation={"type": "retire", "expected_revision": 1, **change}),
@@ -193,6 +194,12 @@ async def _views(door: Door) -> Bodies:
             _scoped(idempotency_key="link", operation={"type": "link", "kind": "related", **ends}),
             _scoped(idempotency_key="unlink", operation={"type": "unlink", **ends}),
         ],
+        f"{MEMORY}/links/query": [_scoped(record_id=one)],
+        f"{MEMORY}/records/retained": [
+            _scoped(filter={"disposition": "waiting", "standing": "current", "pinned": False, "eligible": True}),
+        ],
+        f"{MEMORY}/records/heads": [_scoped(record_ids=[one, other])],
+        f"{MEMORY}/records/history": [_scoped(record_id=one, before_revision=2, limit=5)],
         f"{MEMORY}/records/status": [
             _scoped(record_ids=[one, other], current_sources=sources),
             _scoped(filter={"limit": 5, "type": "memory"}),
@@ -225,6 +232,10 @@ def _company(workspace_id: str, source: Json, relation_id: str) -> Bodies:
         f"{COMPANY}/relations/query": [asked(filter={"state": "active"})],
         f"{COMPANY}/relations/inspect": [asked(relation_id=relation_id)],
         f"{COMPANY}/relations/revision": [asked(relation_id=relation_id, revision=1)],
+        f"{COMPANY}/records/heads": [asked(record_ids=roots)],
+        f"{COMPANY}/records/history": [asked(record_id=at, limit=5)],
+        f"{COMPANY}/relations/history": [asked(relation_id=relation_id, limit=5)],
+        f"{COMPANY}/links/query": [asked(record_id=at)],
         f"{COMPANY}/graph/typed": [asked(query={"root_record_ids": roots})],
         f"{COMPANY}/graph/evidence": [asked(query={"root_record_ids": roots})],
     }

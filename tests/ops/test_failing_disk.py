@@ -83,6 +83,7 @@ def test_a_full_disk_stops_writes_alone_and_the_ballast_lets_the_server_stop_and
     assert verify_directory(store).clean
 
 
+@pytest.mark.slow
 def test_a_server_that_is_killed_on_a_full_disk_starts_again_with_the_room_of_the_ballast(small_disk: Path) -> None:
     store, filler = small_disk / "store", small_disk / "filler"
     secret = initialise(store)
@@ -100,6 +101,7 @@ def test_a_server_that_is_killed_on_a_full_disk_starts_again_with_the_room_of_th
         assert 0 == server.stop()
 
 
+@pytest.mark.slow
 def test_without_a_ballast_it_starts_once_there_is_room_and_has_lost_nothing(small_disk: Path) -> None:
     store, filler = small_disk / "store", small_disk / "filler"
     secret = initialise(store)

@@ -21,10 +21,11 @@ from relatum.store.partition import PartitionReader
 from relatum.store.projection.staged_partition import Staging
 from relatum.store.verify.directory import verify_rows
 from tests.fuzz.dice import Dice
-from tests.integrity.damage import MANNERS, Manner, damaged
+from tests.integrity.damage import MANNERS, damaged
 from tests.judgments.test_random_histories import STEPS, History
 from tests.support.builders import PARTITION, START_MILLIS
 from tests.support.judging import JudgingDesk
+from tests.support.matrix import first_of, matrix
 from tests.support.stores import published_rows
 from tests.verify.restless_judge import RestlessJudge
 from tests.verify.test_parallel import Alone, in_pieces
@@ -43,7 +44,7 @@ def judged(seed: int) -> dict[bytes, bytes]:
         return published_rows(ledger)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", first_of(SEEDS, quick=2))
 def test_what_a_restless_judge_leaves_is_clean_however_it_is_cut(seed: int) -> None:
     store = MemoryStore(judged(seed))
     report = verify_rows(store)
@@ -52,7 +53,7 @@ def test_what_a_restless_judge_leaves_is_clean_however_it_is_cut(seed: int) -> N
     assert report == verify_rows(store, step_rows=40)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", first_of(SEEDS, quick=2))
 def test_a_random_history_of_judgments_is_clean(seed: int) -> None:
     clock = ManualClock(START_MILLIS)
     with Ledger.in_memory(clock=clock) as ledger:
@@ -63,13 +64,12 @@ def test_a_random_history_of_judgments_is_clean(seed: int) -> None:
     assert report.clean, report.findings
 
 
-@pytest.mark.parametrize("manner", MANNERS.values(), ids=MANNERS)
-@pytest.mark.parametrize("table", JUDGED, ids=lambda table: table.name)
-def test_any_row_of_a_judgment_that_is_lost_or_damaged_is_found_and_named(table: Table, manner: Manner) -> None:
+@pytest.mark.parametrize(("table", "manner"), matrix(JUDGED, MANNERS))
+def test_any_row_of_a_judgment_that_is_lost_or_damaged_is_found_and_named(table: Table, manner: str) -> None:
     found = judged(0)
     own = [key for key in found if key[PREFIX_BYTES] == table and not key.startswith(STORE_PREFIX)]
     for key in own[:: len(own) // 2 + 1]:
-        report = verify_rows(MemoryStore(damaged(found, (key,), manner)))
+        report = verify_rows(MemoryStore(damaged(found, (key,), MANNERS[manner])))
         assert table.name.lower() in {finding.family for finding in report.findings}, key.hex()
 
 

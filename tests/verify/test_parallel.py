@@ -110,7 +110,7 @@ def test_a_helper_that_ends_early_is_told(store: Path, monkeypatch: pytest.Monke
 
 FAULTY = """#!{python}
 import sys
-from relatum.verify.messages import Failed, read_task, write_answer
+from relatum.store.verify.messages import Failed, read_task, write_answer
 read_task(sys.stdin.buffer)
 write_answer(sys.stdout.buffer, Failed("KeyError at somewhere:1", fault=True))
 """

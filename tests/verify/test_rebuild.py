@@ -20,6 +20,7 @@ from relatum.store.verify.directory import verify_directory
 from relatum.store.verify.repair import STORE_TABLES, TABLES
 from tests.support.builders import PARTITION
 from tests.support.desk import Desk
+from tests.support.matrix import every
 from tests.verify.damage import remove_rows, stored, write_rows
 from tests.verify.test_directory import files_of
 
@@ -43,7 +44,7 @@ def of_table(found: dict[bytes, bytes], table: Table) -> list[bytes]:
     return [key for key in found if key[PREFIX_BYTES] == table and not key.startswith(STORE_PREFIX)]
 
 
-@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("table", every(3, TABLES))
 def test_lost_rows_of_a_derived_table_come_back(store: Path, tmp_path: Path, table: Table) -> None:
     before = stored(store)
     lost = remove_rows(store, table, 2)
@@ -117,7 +118,7 @@ def found(view: RequestView) -> list[str]:
     return [hit.record_id for hit in view.search(view.partition(PARTITION), "ferry")]
 
 
-@pytest.mark.parametrize("table", KEPT)
+@pytest.mark.parametrize("table", every(3, KEPT))
 def test_what_is_not_derived_is_never_written(store: Path, tmp_path: Path, table: Table) -> None:
     remove_rows(store, Table.DEPENDENT, 1)
     remove_rows(store, table, 1)

@@ -170,7 +170,7 @@ def test_a_file_found_without_a_seal_is_sealed_before_it_is_used(scene: Scene, t
 USED = """
 import os, sys
 from pathlib import Path
-from relatum.derived.edges import DerivedEdges
+from relatum.ledger.derived.edges import DerivedEdges
 from tests.views.test_mined_damage_at_rest import HERE, UNFINISHED, edges
 
 mined = DerivedEdges(Path(sys.argv[1]))

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import Meta, field
 from msgspec.structs import force_setattr
 
 from relatum import limits
-from relatum.core.answers.records import Disposition
+from relatum.core.answers.eligibility import FailureReason, RelationReason
+from relatum.core.answers.records import Disposition, RecordState
 from relatum.core.answers.relations import Origin, RelationState
+from relatum.core.answers.standings import StandingState
 from relatum.core.ids import Scope
-from relatum.core.kinds import Kind, RecordType
+from relatum.core.kinds import Kind, KindClass, RecordType
 from relatum.core.receipts import Family
-from relatum.core.text import is_identifier
+from relatum.core.text import is_identifier, is_method
 from relatum.core.wire import Closed, Sparse, Uuid, canonical_uuid, check_u64
 
 Order = Literal["created_asc", "created_desc"]
@@ -94,7 +96,30 @@ class RecordFilter(PageFilter, frozen=True, kw_only=True):
         return None if sound else "category, fact_key, topic_key and source_id must be identifiers"
 
 
-class CompanyRecordFilter(RecordFilter, frozen=True, kw_only=True):
+class RetainedFilter(RecordFilter, frozen=True, kw_only=True):
+    """Filter of `records/retained`: what a reviewer looks for among records in every state.
+
+    `disposition` none means that nobody has reviewed the record, waiting none or unreviewed; `author` is a subject.
+    `eligible` and `reason`, which is that of the first failure, are tried after all others.
+    """
+
+    state: RecordState | None = None
+    disposition: Disposition | Literal["none", "waiting"] | None = None
+    standing: StandingState | None = None
+    pinned: bool | None = None
+    derived: bool | None = None
+    author: str | None = None
+    eligible: bool | None = None
+    reason: FailureReason | None = None
+
+    def problem(self) -> str | None:
+        """The static rule that this filter breaks, or None."""
+        if self.author is not None and not is_identifier(self.author):
+            return "the author is not an identifier"
+        return super().problem()
+
+
+class CompanyRecordFilter(RetainedFilter, frozen=True, kw_only=True):
     """Filter of the company's `records/query`: all retained records by default, or only those eligible now."""
 
     view: RecordsView | None = RETAINED
@@ -108,16 +133,20 @@ class CompanyRecordFilter(RecordFilter, frozen=True, kw_only=True):
 class RelationFilter(PageFilter, frozen=True, kw_only=True):
     """Filter of `relations/query`: a relation passes that agrees with every member given.
 
-    `disposition` none means that nobody has reviewed the relation; `endpoint` is a record at either end; `reporter` is
-    a subject.
+    `disposition` none means that nobody has reviewed the relation, waiting none or unreviewed; `endpoint` is a record
+    at either end; `reporter` is a subject. `eligible` and `reason` are tried after all others.
     """
 
     kind: Kind | None = None
     state: RelationState | None = None
-    disposition: Disposition | Literal["none"] | None = None
+    disposition: Disposition | Literal["none", "waiting"] | None = None
     origin: Origin | None = None
     endpoint: Uuid | None = None
     reporter: str | None = None
+    kind_class: KindClass | None = field(default=None, name="class")
+    method: str | None = None
+    eligible: bool | None = None
+    reason: RelationReason | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -126,18 +155,20 @@ class RelationFilter(PageFilter, frozen=True, kw_only=True):
 
     def problem(self) -> str | None:
         """The static rule that this filter breaks, or None."""
-        sound = self.reporter is None or is_identifier(self.reporter)
-        return None if sound else "the reporter is not an identifier"
+        if self.reporter is not None and not is_identifier(self.reporter):
+            return "the reporter is not an identifier"
+        sound = self.method is None or is_method(self.method)
+        return None if sound else "the method is 1 to 256 bytes, not blank, without control characters"
 
 
-class _ScopedRead(Closed, frozen=True, kw_only=True):
+class ScopedRead(Closed, frozen=True, kw_only=True):
     """What every body of a scoped read begins with."""
 
     contract_version: int
     scope: Scope
 
 
-class RecordRead(_ScopedRead, frozen=True, kw_only=True):
+class RecordRead(ScopedRead, frozen=True, kw_only=True):
     """Body of `records/read` and `records/inspect`."""
 
     record_id: Uuid
@@ -146,7 +177,7 @@ class RecordRead(_ScopedRead, frozen=True, kw_only=True):
         force_setattr(self, "record_id", canonical_uuid(self.record_id))
 
 
-class RecordBatchRead(_ScopedRead, frozen=True, kw_only=True):
+class RecordBatchRead(ScopedRead, frozen=True, kw_only=True):
     """Body of `records/batch`: 1 to 100 distinct ids."""
 
     record_ids: tuple[Uuid, ...]
@@ -165,13 +196,13 @@ class RecordRevisionRead(RecordRead, frozen=True, kw_only=True):
         _check_revision(self.revision)
 
 
-class RecordQuery(_ScopedRead, frozen=True, kw_only=True):
+class RecordQuery(ScopedRead, frozen=True, kw_only=True):
     """Body of `records/query`."""
 
     filter: RecordFilter
 
 
-class RelationRead(_ScopedRead, frozen=True, kw_only=True):
+class RelationRead(ScopedRead, frozen=True, kw_only=True):
     """Body of `relations/read` and `relations/inspect`."""
 
     relation_id: Uuid
@@ -190,13 +221,13 @@ class RelationRevisionRead(RelationRead, frozen=True, kw_only=True):
         _check_revision(self.revision)
 
 
-class RelationQuery(_ScopedRead, frozen=True, kw_only=True):
+class RelationQuery(ScopedRead, frozen=True, kw_only=True):
     """Body of `relations/query`."""
 
     filter: RelationFilter
 
 
-class ReceiptRead(_ScopedRead, frozen=True, kw_only=True):
+class ReceiptRead(ScopedRead, frozen=True, kw_only=True):
     """Body of `receipts/read`: a key of the caller's own subject in a family of commands."""
 
     family: Family

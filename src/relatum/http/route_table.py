@@ -21,6 +21,7 @@ from relatum.http.endpoints import (
     records,
     relation_commands,
     relations,
+    review,
     stream,
     views,
 )
@@ -40,6 +41,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
     *annotated.ROUTES,
     *views.ROUTES,
     *derived.ROUTES,
+    *review.ROUTES,
     *identity.ROUTES,
     *credentials.ROUTES,
     *company.ROUTES,

@@ -93,6 +93,7 @@ def test_everything_is_there_after_a_restart_and_the_authored_part_without_deriv
         assert 1 == len(mined(caller, refs[1]))
 
 
+@pytest.mark.slow
 def test_a_mined_layer_that_is_damaged_keeps_nothing_else_back(house: House) -> None:
     with house.open() as caller:
         one, other = caller.create("the ferry"), caller.create("the harbour")

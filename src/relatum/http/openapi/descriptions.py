@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from relatum import limits
+from relatum.core.kinds import REGISTRY
 
 Schema = dict[str, Any]
 
@@ -46,6 +47,7 @@ STRINGS: Final[dict[str, Schema]] = {
     "agent_id": _identifier("The agent"),
     "private_subject_id": _identifier("The subject whose private partition it is; null for a shared one"),
     "reporter": _identifier("The subject that asserted"),
+    "author": _identifier("The subject that wrote the present content"),
     "category": _identifier("The category"),
     "topic_key": _identifier("A slot that one record of the partition holds at a time"),
     "fact_key": _identifier("A group of records that are compared"),
@@ -128,6 +130,8 @@ def refine(components: dict[str, Schema]) -> None:
         for name, member in schema.get("properties", {}).items():
             for part in _parts(member):
                 _refine(name, part)
+    asserted = components["RelationInput"]["properties"]["kind"]
+    asserted["description"] = " ".join(f"`{kind}`: {row.says}" for kind, row in REGISTRY.items())
 
 
 def _parts(schema: Schema) -> Iterator[Schema]:

@@ -119,6 +119,7 @@ async def walk(app: ASGIApp, ledger: Ledger, clock: ManualClock) -> list[Exchang
         await _feeds(tour)
         await _judgments(tour)
         await _views(tour)
+        await _review(tour, ids)
         tour.secret = admin_secret
         await _company(tour, ids)
         await _administer(tour, writer["credential"]["id"])
@@ -293,6 +294,21 @@ async def _views(tour: Tour) -> None:
     await tour.scoped("all", f"{_EDGES}/derived/drop")
 
 
+async def _review(tour: Tour, ids: list[str]) -> None:
+    await tour.scoped(
+        "waiting", f"{_RECORDS}/retained", filter={"disposition": "waiting", "state": "active", "limit": 1}
+    )
+    absent = "00000000-0000-7000-8000-000000000000"
+    await tour.scoped("one_absent", f"{_RECORDS}/heads", record_ids=[ids[0], absent])
+    await tour.scoped("all", f"{_RECORDS}/history", record_id=ids[0])
+    page = await tour.scoped("", f"{_RELATIONS}/query", filter={"state": "retired", "limit": 1})
+    relation_id = page["page"]["relations"][0]["relation"]["relation_id"]
+    await tour.scoped("newest", f"{_RELATIONS}/history", relation_id=relation_id, limit=1)
+    page = await tour.scoped("", f"{_RECORDS}/query", filter={"text": "raised in January"})
+    linked = page["page"]["records"][0]["record_id"]
+    await tour.scoped("one", f"{_LINKS}/query", record_id=linked)
+
+
 async def _company(tour: Tour, ids: list[str]) -> None:
     route = "/api/v1/company/memory"
     query = f"?contract_version={CONTRACT_VERSION}"
@@ -303,6 +319,12 @@ async def _company(tour: Tour, ids: list[str]) -> None:
     await tour.post("one", f"{route}/records/inspect", **at, record_id=ids[0])
     await tour.post("no_such_workspace", f"{route}/records/inspect", workspace_id="0" * 64, record_id=ids[0])
     await tour.post("active", f"{route}/relations/query", **at, filter={"state": "active"})
+    await tour.post("one", f"{route}/records/heads", **at, record_ids=ids[:1])
+    await tour.post("all", f"{route}/records/history", **at, record_id=ids[0])
+    found = await tour.post("", f"{route}/relations/query", **at, filter={"state": "retired"})
+    relation_id = found["page"]["relations"][0]["relation"]["relation_id"]
+    await tour.post("newest", f"{route}/relations/history", **at, relation_id=relation_id, limit=1)
+    await tour.post("none", f"{route}/links/query", **at, record_id=ids[0])
     await tour.post("relations", f"{route}/consumers/query", query={"stream": "typed_memory_relations"})
 
 

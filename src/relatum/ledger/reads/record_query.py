@@ -1,6 +1,7 @@
-"""Pages of records: those eligible now, for readers; all retained ones with the verdict on each, for the company.
+"""Pages of records: those eligible now, for readers; all retained ones with the verdict on each, for reviewers.
 
-Implements `records/query` (records.md, reads) and the company's `records/query` (company.md).
+Implements `records/query` (records.md, reads), `records/retained` (console.md) and the company's `records/query`
+(company.md).
 """
 
 from __future__ import annotations
@@ -13,15 +14,17 @@ from relatum.core.ancestry import own_failure
 from relatum.core.answers.company import CompanyRecordEntry, CompanyRecordPage
 from relatum.core.answers.pages import StopReason
 from relatum.core.answers.records import Record, RecordPage
+from relatum.core.answers.review import RetainedEntry, RetainedPage
 from relatum.core.eligibility import Evaluator
-from relatum.core.queries import CompanyRecordFilter, RecordFilter
+from relatum.core.queries import CompanyRecordFilter, RecordFilter, RetainedFilter
 from relatum.core.records import Payload
 from relatum.core.state import RecordVersion
 from relatum.errors import Refusal, Refused, StorageInconsistency, invalid
 from relatum.ledger.reads.cursor import Cursors
-from relatum.ledger.reads.filters import RecordMatch
+from relatum.ledger.reads.filters import RecordMatch, RetainedMatch
 from relatum.ledger.reads.pagination import Entry, Gathered, Select, gather
 from relatum.ledger.reads.records import assembled, payload_of
+from relatum.ledger.reads.standings import Standings
 from relatum.store.partition import PartitionReader
 
 
@@ -95,32 +98,72 @@ def company_query(
 
     400 `invalid_request` for an unsound filter or a cursor of another query.
     """
+    found = _retained(partition, now_millis, store_key, wanted, "company/records/query", wanted.view == "current")
+    if isinstance(found, Refusal):
+        return found
+    return CompanyRecordPage(
+        entries=tuple(
+            CompanyRecordEntry(record=entry.record, eligibility=entry.eligibility) for entry in found.entries
+        ),
+        evaluated_at_millis=found.evaluated_at_millis,
+        scanned_records=found.scanned_records,
+        record_bytes=found.record_bytes,
+        dependency_work=found.dependency_work,
+        stop_reason=found.stop_reason,
+        next_cursor=found.next_cursor,
+    )
+
+
+def retained(
+    partition: PartitionReader, now_millis: int, store_key: bytes, wanted: RetainedFilter
+) -> RetainedPage | Refusal:
+    """A page of retained records in whatever state, each with its standing and the verdict on it.
+
+    400 `invalid_request` for an unsound filter or a cursor of another query.
+    """
+    return _retained(partition, now_millis, store_key, wanted, "records/retained", eligible_only=False)
+
+
+def _retained(
+    partition: PartitionReader,
+    now_millis: int,
+    store_key: bytes,
+    wanted: RetainedFilter,
+    route: str,
+    eligible_only: bool,
+) -> RetainedPage | Refusal:
     problem = wanted.problem()
     if problem is not None:
         return invalid(problem)
-    evaluator, match = Evaluator(partition, now_millis), RecordMatch(wanted)
+    evaluator, match, standings = Evaluator(partition, now_millis), RetainedMatch(wanted), Standings(partition)
 
-    def explained(version: RecordVersion, payload: Payload | None) -> CompanyRecordEntry:
-        record = assembled(partition, version.meta, payload)
-        return CompanyRecordEntry(record=record, eligibility=evaluator.explain_record(version))
+    def entry(version: RecordVersion, payload: Payload | None) -> RetainedEntry:
+        return RetainedEntry(
+            record=assembled(partition, version.meta, payload),
+            standing=standings.of(version.meta.record_id),
+            eligibility=evaluator.explain_record(version),
+        )
 
-    def retained(version: RecordVersion) -> Callable[[], CompanyRecordEntry] | None:
-        if not match.facts(version.meta):
+    def select(version: RecordVersion) -> Callable[[], RetainedEntry] | None:
+        """Cheap rules first: the kept part, the content, the standing, then the walk over the sources."""
+        meta = version.meta
+        if not match.facts(meta) or (eligible_only and own_failure(meta, now_millis) is not None):
             return None
-        payload = payload_of(partition, version.meta)
-        return partial(explained, version, payload) if match.payload(payload) else None
+        payload = payload_of(partition, meta)
+        if not match.payload(payload) or (match.asks_standing and not match.standing(standings.of(meta.record_id))):
+            return None
+        if not eligible_only and not match.asks_verdict:
+            return partial(entry, version, payload)
+        made = entry(version, payload)
+        agrees = match.verdict(made.eligibility) and (made.eligibility.eligible or not eligible_only)
+        return (lambda: made) if agrees else None
 
-    def current(version: RecordVersion) -> Callable[[], CompanyRecordEntry] | None:
-        make = None if own_failure(version.meta, now_millis) is not None else retained(version)
-        entry = None if make is None else make()
-        return None if entry is None or not entry.eligibility.eligible else lambda: entry
-
-    cursors = Cursors(store_key, partition.workspace_id, "company/records/query", wanted)
+    cursors = Cursors(store_key, partition.workspace_id, route, wanted)
     try:
-        page = _gathered(partition, cursors, wanted, current if wanted.view == "current" else retained)
+        page = _gathered(partition, cursors, wanted, select)
     except Refused as refused:
         return refused.refusal
-    return CompanyRecordPage(
+    return RetainedPage(
         entries=page.entries,
         evaluated_at_millis=now_millis,
         scanned_records=page.scanned,

@@ -35,7 +35,12 @@ def query(
         return RelationInspection(relation=relation_view(version.relation), eligibility=eligibility)
 
     def retained(version: RelationVersion) -> Callable[[], RelationInspection] | None:
-        return (lambda: inspected(version)) if match.relation(version.relation) else None
+        if not match.relation(version.relation):
+            return None
+        if not match.asks_verdict:
+            return lambda: inspected(version)
+        made = inspected(version)
+        return (lambda: made) if match.verdict(made.eligibility) else None
 
     cursors = Cursors(store_key, partition.workspace_id, "relations/query", wanted)
     try:
