@@ -11,7 +11,7 @@ from relatum.mcp.budget import compact, estimated, fitted, prefix, room, shorten
 from relatum.mcp.tools.facts import validation
 from relatum.mcp.tools.walks import graph_fitted
 
-TEXTS = st.text(alphabet="a\n\"é漢я😀", max_size=400)
+TEXTS = st.text(alphabet='a\n"é漢я😀', max_size=400)
 RELATIONS = st.fixed_dictionaries({"kind": st.just("related"), "preview": TEXTS}, optional={"reason": TEXTS})
 
 

@@ -42,14 +42,26 @@ def record(number: int) -> Body:
         "modified_at_millis": 0,
         "author": AUTHOR,
         "state": "active",
-        "input": {"type": "memory", "content": "x", "data": {"n": number, "m": [-min(number, 2**63)]}, "tags": [], **said},
+        "input": {
+            "type": "memory",
+            "content": "x",
+            "data": {"n": number, "m": [-min(number, 2**63)]},
+            "tags": [],
+            **said,
+        },
         "review": None,
         "derivation": None,
     }
 
 
 def relation(number: int) -> Body:
-    provenance = {"origin": "human_statement", "method": "m", "method_revision": "1", "evidence_ref": "e", "model": None}
+    provenance = {
+        "origin": "human_statement",
+        "method": "m",
+        "method_revision": "1",
+        "evidence_ref": "e",
+        "model": None,
+    }
     ends = {"source": {"record_id": ID, "revision": number}, "target": {"record_id": OTHER, "revision": number}}
     validity = {"valid_from_millis": None, "valid_until_millis": None}
     return {
@@ -87,10 +99,18 @@ def answers(number: int) -> dict[str, Body]:
         "records/commands": {"receipt": receipt},
         "relations/commands": {"receipt": receipt},
         "relations/read": {"relation": relation(number)},
-        "graph/typed": {"graph": {"nodes": [{"record": record(number), "depth": 0}], "edges": [relation(number)], "coverage": coverage}},
+        "graph/typed": {
+            "graph": {
+                "nodes": [{"record": {**record(number), "record_id": one}, "depth": 0} for one in (ID, OTHER)],
+                "edges": [relation(number)],
+                "coverage": coverage,
+            }
+        },
         "graph/overview": {"graph": {"nodes": [node], "edges": []}},
         "graph/health": health,
-        "records/changes": {"page": {"changes": [{"cursor": cursor, "change": change}], "next_cursor": cursor, "complete": True}},
+        "records/changes": {
+            "page": {"changes": [{"cursor": cursor, "change": change}], "next_cursor": cursor, "complete": True}
+        },
     }
 
 
@@ -118,7 +138,12 @@ CALLS: list[tuple[str, Callable[[str], Body], str, Callable[[Body], Any]]] = [
     ("memory_search", lambda _: {"query": "x"}, "", lambda found: found["memories"][0]["revision"]),
     ("memory_search", lambda _: {"query": "x"}, "", lambda found: str(found["memories"][0]["data"]["n"])),
     ("memory_get_batch", lambda _: {"ids": [ID]}, "", lambda found: found["memories"][0]["revision"]),
-    ("memory_save", lambda n: {"content": "x", "data": {"n": int(n)}}, "records/commands", lambda found: found["revision"]),
+    (
+        "memory_save",
+        lambda n: {"content": "x", "data": {"n": int(n)}},
+        "records/commands",
+        lambda found: found["revision"],
+    ),
     ("forget", lambda n: {"id": ID, "expected_revision": n}, "records/commands", lambda found: found["revision"]),
     ("forget", lambda _: {"id": ID}, "records/commands", lambda found: found["revision"]),
     (
@@ -134,7 +159,12 @@ CALLS: list[tuple[str, Callable[[str], Body], str, Callable[[Body], Any]]] = [
         "relations/commands",
         lambda found: found["source"]["revision"],
     ),
-    ("relation_assert", lambda _: {**ENDS, "kind": "supports", "evidence": "e"}, "relations/commands", lambda found: found["target"]["revision"]),
+    (
+        "relation_assert",
+        lambda _: {**ENDS, "kind": "supports", "evidence": "e"},
+        "relations/commands",
+        lambda found: found["target"]["revision"],
+    ),
     (
         "relation_change",
         lambda n: {"id": OTHER, "action": "retire", "expected_revision": n, "evidence": "e"},
