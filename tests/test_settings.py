@@ -51,6 +51,7 @@ def test_the_defaults_are_those_of_the_documentation() -> None:
         sweep_deadline_hours=336,
         sweep_interval_minutes=60,
         scrub_hours=24,
+        clock_ahead_max_seconds=3_600,
         log_level="info",
     )
 
@@ -82,6 +83,7 @@ INTEGERS = [
     ("sweep_deadline_hours", 1, 8_760),
     ("sweep_interval_minutes", 0, 1_440),
     ("scrub_hours", 0, 8_760),
+    ("clock_ahead_max_seconds", 0, 31_622_400),
 ]
 
 

@@ -20,9 +20,9 @@ def read_published_only(overlay: Bodies, key: bytes) -> bytes | None:
     return _body(overlay, key) if below is None else rows.unseal(key, below)
 
 
-def set_back(clock: FloorClock) -> int:
+def set_back(clock: FloorClock, millis: int) -> int:
     """The machine's clock as it is, even where it has been set back."""
-    return clock._clock.millis()
+    return millis
 
 
 def keep_no_floor(clock: FloorClock, millis: int) -> None:
@@ -60,7 +60,7 @@ BUGS = (
     Bug(
         name="clock-backwards",
         help="commit times follow the machine's clock when it is set back",
-        patches=(Patch(FloorClock, "millis", set_back), Patch(FloorClock, "raise_floor", keep_no_floor)),
+        patches=(Patch(FloorClock, "not_before_floor", set_back), Patch(FloorClock, "raise_floor", keep_no_floor)),
     ),
     Bug(
         name="failed-commit-answered",

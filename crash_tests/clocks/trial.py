@@ -22,6 +22,8 @@ from crash_tests.workload import Workload
 WORK_SECONDS_MAX = 60.0
 CLIENTS = 3
 CONSUMERS = 4
+_OPTIONS = ("--clock-ahead-max-seconds", "0")
+"""Any clock is believed; `tests/ledger/test_clock_guard.py` tries the guard."""
 
 
 class Outcome(Struct, kw_only=True):
@@ -73,7 +75,7 @@ class Trial:
         self._template = template
         self._place = seed, number
         self._clock = WrongClock(directory / f"case-{number}.clock")
-        self._site = Site(directory, f"case-{number}", launch=(*launch, *self._clock.launch))
+        self._site = Site(directory, f"case-{number}", _OPTIONS, (*launch, *self._clock.launch))
         template.copy(self._site, seeded(*self._place, "site"))
         self._outcome = Outcome()
 

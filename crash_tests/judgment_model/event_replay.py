@@ -134,7 +134,7 @@ def _judgment(book: Book, operation: JudgmentOperation, event: JudgmentEvent) ->
             _submitted(book, operation, event)
         case Sweeping():
             assert isinstance(event.operation, SweepRun)
-            due = book.overdue(now)
+            due = book.overdue(book.judged_at(now))
             orphaned = [one for one in brought.candidates if isinstance(one, Orphaned)]
             require_same("what a sweep orphans", [one.id for one in due], [one.candidate_id for one in orphaned])
             book.runs[event.operation.run_id] = [(one.operation_id, one.candidate_id) for one in orphaned]

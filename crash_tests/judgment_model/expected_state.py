@@ -231,6 +231,10 @@ class Book:
         found = [pair for pair in self.pairs.values() if pair.status == status]
         return sorted(found, key=lambda pair: (pair.since, pair.id))
 
+    def judged_at(self, committed_at_millis: int) -> int:
+        """By which instant an event was judged; that of its commit, where nobody knows better."""
+        return committed_at_millis
+
     def overdue(self, now: int) -> list[Pair]:
         """What a sweep orphans now."""
         return [pair for pair in self.oldest("pending") if now - pair.since > self.deadline][:50]
@@ -245,11 +249,11 @@ class Book:
     def offered(self, status: str | None, min_age: int | None, now: int) -> list[Pair]:
         """What the queue answers, without its limit."""
         if (status or "pending") != "pending":
-            return [pair for pair in self.oldest(status or "") if now - pair.since >= (min_age or 0)]
+            return [pair for pair in self.oldest(status or "") if max(0, now - pair.since) >= (min_age or 0)]
         return [
             pair
             for pair in self.oldest("pending")
-            if (self.resurfacing if min_age is None else min_age) <= now - pair.since <= self.deadline
+            if (self.resurfacing if min_age is None else min_age) <= max(0, now - pair.since) <= self.deadline
             and all(self.fit(end) for end in pair.ends)
         ]
 

@@ -57,7 +57,7 @@ class Case:
         self._running = 0
         desks = _desks(random, plan.desks)
         self._story = story = Story(COMPANY, desks, self._trace)
-        self._machine = machine = Machine(loop, random, plan, disk, self._trace, self._fail)
+        self._machine = machine = Machine(loop, random, plan, disk, self._trace, self._fail, story.judged)
         self._attendant = Attendant(machine, story, loop, random)
         self._clients = [Client(machine, story, random, desks) for _ in range(plan.clients)]
         self._readers = [Reader(machine, story, random) for _ in range(plan.readers)]

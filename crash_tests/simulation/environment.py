@@ -25,6 +25,24 @@ class WrongClock:
         return _EPOCH_MILLIS + int(self._loop.time() * 1000) + self.offset_millis
 
 
+class JudgedInstants:
+    """By which instant each event was judged: what the clock said, which may be before the time of its commit."""
+
+    def __init__(self) -> None:
+        self._groups: dict[str, list[tuple[int, int]]] = {}
+
+    def note(self, workspace_id: str, sequence: int, now_millis: int) -> None:
+        """The events of a group up to a sequence were judged now. A group that was lost is forgotten."""
+        groups = self._groups.setdefault(workspace_id, [])
+        while groups and groups[-1][0] >= sequence:
+            groups.pop()
+        groups.append((sequence, now_millis))
+
+    def of(self, workspace_id: str, sequence: int) -> int:
+        """By which instant an event was judged."""
+        return next(now_millis for last, now_millis in self._groups[workspace_id] if last >= sequence)
+
+
 class Dice:
     """Bytes that nobody but the seed can guess."""
 

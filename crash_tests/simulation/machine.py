@@ -14,7 +14,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from crash_tests.simulation.disk import Disk, Outage
-from crash_tests.simulation.environment import AGES, Dice, WrongClock
+from crash_tests.simulation.environment import AGES, Dice, JudgedInstants, WrongClock
 from crash_tests.simulation.loop import SimulatedLoop
 from crash_tests.simulation.plan import Plan
 from crash_tests.simulation.requests import Requests, Unanswered
@@ -54,7 +54,9 @@ class Machine:
         disk: Disk,
         trace: Trace,
         fail: Callable[[Exception], None],
+        judged: JudgedInstants,
     ) -> None:
+        self._judged = judged
         self.disk = disk
         self.clock = WrongClock(loop)
         self.plan = plan
@@ -194,7 +196,7 @@ class Machine:
         return ledger
 
     def _employ(self, *given: Any, **options: Any) -> SteppedCommitter:
-        self._committer = SteppedCommitter(self._expect_writer, *given, **options)
+        self._committer = SteppedCommitter(self._expect_writer, self._judged, *given, **options)
         self._expected = False
         return self._committer
 

@@ -14,6 +14,7 @@ import msgspec
 from crash_tests.history import Command, Desk, Family, History, Stream
 from crash_tests.inspection.claims import Key, items_of
 from crash_tests.simulation.credentials import Badges
+from crash_tests.simulation.environment import JudgedInstants
 from crash_tests.simulation.partition_model import Chapter
 from crash_tests.simulation.trace import Trace
 from crash_tests.violation import Violation, require, require_same
@@ -60,7 +61,7 @@ class Story:
         """Streams that somebody asked to be activated."""
         self.unseen: dict[Key, Command] = {}
         self.seen: dict[Key, Command] = {}
-        self.latest_millis = 0
+        self.judged = JudgedInstants()
         self.company = Chapter(company_partition(company_id))
         self.chapters = {desk.partition: Chapter(desk.partition) for desk in desks}
         self._trace = trace
@@ -148,7 +149,6 @@ class Story:
         assert isinstance(position, rows.Position)
         events = self.company.sequence + sum(chapter.sequence for chapter in self.chapters.values())
         require_same("how many events the published position counts", events, position.position)
-        require(view.now_millis >= self.latest_millis, "a view judges by an instant before the last commit")
 
     def _advance(self, chapter: Chapter, reader: PartitionReader) -> None:
         head = reader.head()
@@ -164,7 +164,6 @@ class Story:
             self._enter(chapter, event)
             chapter.sequence, chapter.digest = sequence, digests.event_digest(body)
             chapter.at_millis = event.committed_at_millis
-            self.latest_millis = max(self.latest_millis, chapter.at_millis)
         require(head.event_digest == chapter.digest, "what a view has shown is not what another one shows")
 
     def _enter(self, chapter: Chapter, event: Event) -> None:
@@ -185,12 +184,18 @@ class Story:
             case RecordEvent() | RelationEvent() | FoundEvent() | LinkEvent():
                 command = self._command_of(chapter, event)
                 self._happened(command, event.receipt)
-                chapter.enter(command, event)
+                chapter.enter(command, event, self._judged_at(chapter, event))
                 require_same(f"the place of {command.name}", event.sequence, event.receipt.commit_sequence)
             case JudgmentEvent():
                 self._enter_judgment(chapter, event)
             case _:
                 assert_never(event)
+
+    def _judged_at(self, chapter: Chapter, event: KeyedEvent) -> int:
+        """By which instant an event was judged: no later than that of its commit."""
+        at_millis = self.judged.of(digests.workspace_id(chapter.partition), event.sequence)
+        require(at_millis <= event.committed_at_millis, f"event {event.sequence} was judged after its commit")
+        return at_millis
 
     def _command_of(self, chapter: Chapter, event: KeyedEvent) -> Command:
         """The command that an event came of."""
@@ -216,7 +221,7 @@ class Story:
         item = event.operation.index if isinstance(event.operation, VerdictGiven) else None
         require_same(f"which judgment of {command.name} comes next", items[len(known)], item)
         known.append(event)
-        chapter.enter(command, event)
+        chapter.enter(command, event, self._judged_at(chapter, event))
         receipt = event.receipt or event.judgment_receipt
         if receipt is not None:
             require_same(f"the place of {command.name}", event.sequence, receipt.commit_sequence)

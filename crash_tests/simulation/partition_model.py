@@ -48,6 +48,10 @@ class _Book(Book):
         """Whether a reader is given a record."""
         return self.model.is_eligible(record_id, self.now_millis)
 
+    def judged_at(self, committed_at_millis: int) -> int:
+        """What the clock said when the present event was decided."""
+        return self.now_millis
+
     def related(self, one: str, other: str) -> bool:
         """Whether any relation has ever joined two records as they are now."""
         refs = [{"record_id": own, "revision": len(self.model.records[own])} for own in (one, other)]
@@ -77,12 +81,18 @@ class Chapter:
         """The greatest commit sequence that anybody was told."""
 
     def enter(
-        self, command: Command, event: RecordEvent | RelationEvent | FoundEvent | LinkEvent | JudgmentEvent
+        self,
+        command: Command,
+        event: RecordEvent | RelationEvent | FoundEvent | LinkEvent | JudgmentEvent,
+        judged_at_millis: int,
     ) -> None:
-        """An event that came of a command. Raises `Violation` where it makes no sense after those before it."""
-        self.book.now_millis = event.committed_at_millis
+        """An event that came of a command, and by which instant it was judged.
+
+        Raises `Violation` where it makes no sense after those before it.
+        """
+        self.book.now_millis = judged_at_millis
         if isinstance(event, RecordEvent | RelationEvent | FoundEvent):
-            require_sense(self.model, command, event.committed_at_millis)
+            require_sense(self.model, command, judged_at_millis)
         hear(self.book, operation_of(command), event, command.hits)
         if isinstance(event, RecordEvent | RelationEvent | FoundEvent):
             self.model.apply(command)

@@ -6,16 +6,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from crash_tests.simulation.environment import JudgedInstants
 from relatum.ledger.writer.committer import Committer
+from relatum.ledger.writer.group_builder import Deciding
 from relatum.ledger.writer.submission import Submission, Ticket
 
 
 class SteppedCommitter(Committer):
     """Calls `on_arrival` when something waits for it; whoever made it then calls `run_once`."""
 
-    def __init__(self, on_arrival: Callable[[], None], *given: Any, **options: Any) -> None:
+    def __init__(self, on_arrival: Callable[[], None], judged: JudgedInstants, *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)
         self._on_arrival = on_arrival
+        self._judged = judged
 
     @property
     def waiting(self) -> int:
@@ -45,6 +48,13 @@ class SteppedCommitter(Committer):
             yield
         finally:
             self._on_arrival = on_arrival
+
+    def _commit(self, decided: Deciding) -> None:
+        group = decided.group
+        for staging in group._partitions.values():  # noqa: SLF001 - nobody else has to know
+            if staging.workspace_id in group.moved:
+                self._judged.note(staging.workspace_id, staging.head().sequence, group._now_millis)  # noqa: SLF001
+        super()._commit(decided)
 
     def _run_one(self) -> None:
         self.run_once()

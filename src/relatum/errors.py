@@ -137,3 +137,10 @@ class WriteBusy(Failure):
 
 class WritesRefused(Failure):
     """Writes are refused until a restart, or the ledger is closing: 503 `storage_unavailable`, outcome unknown."""
+
+
+class ClockAhead(WritesRefused):
+    """The clock is too far ahead to be believed: 503 `storage_unavailable`, nothing was written.
+
+    The message is for the operator, who sets it right or confirms it.
+    """

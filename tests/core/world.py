@@ -32,7 +32,12 @@ class World(Steps):
         self.now_millis = START_MILLIS
 
     def stamp(self) -> Stamp:
-        return Stamp(at_millis=self.now_millis, author=self.author, entropy=next(_NUMBERS).to_bytes(32, "big"))
+        return Stamp(
+            at_millis=self.now_millis,
+            now_millis=self.now_millis,
+            author=self.author,
+            entropy=next(_NUMBERS).to_bytes(32, "big"),
+        )
 
     def decide(
         self, operation: Operation, key: str | None = None

@@ -35,7 +35,8 @@ def implant_checkpoint(desk: Desk, stream: Stream, cursor: Cursor) -> Checkpoint
     """A first checkpoint wherever it may lie, as if a store had been put together of two."""
     overlay = Bodies(desk.ledger._database.store)
     staging = Staging(overlay, desk.partition)
-    stamp = Stamp(at_millis=desk.ledger.clock.millis(), author=desk.author, entropy=bytes(32))
+    now = desk.ledger.clock.millis()
+    stamp = Stamp(at_millis=now, now_millis=now, author=desk.author, entropy=bytes(32))
     decision = checkpoints._accept(staging, stream, advance(cursor), None, "0" * 64, stamp)
     project(staging, decision)
     implant(desk.ledger, overlay.rows())

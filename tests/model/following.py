@@ -110,7 +110,7 @@ class FollowingMachine(LedgerMachine):
 
     @rule(author=AUTHORS, stream=STREAMS)
     def activate(self, author: Author, stream: Stream) -> None:
-        now, journal = self.now, self.oracle.journals[stream]
+        now, journal = self.commit_time, self.oracle.journals[stream]
         tip = self.ledger.activate(PARTITION, author, stream)
         self.oracle.activate(stream, now)
         assert len(journal.changes) == tip.sequence
@@ -215,7 +215,7 @@ class FollowingMachine(LedgerMachine):
             self.save(BOB if author is ADA else ADA, stream, command)
 
     def save(self, author: Author, stream: Stream, command: CheckpointCommand) -> None:
-        now, notebook = self.now, self.oracle.notebook
+        now, notebook = self.commit_time, self.oracle.notebook
         expected = notebook.expect(author, command, self.oracle.journals[stream])
         answer = self.ledger.save_checkpoint(PARTITION, author, stream, command)
         if expected is None:

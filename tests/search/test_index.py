@@ -103,7 +103,7 @@ def test_an_index_of_an_earlier_version_is_made_again(
         index.close()
     index = SearchIndex(path, log)
     assert {record.record_id} == found(index, judging, "猫")
-    assert "the search index can't be opened; it is made again" in said.getvalue()
+    assert "the search index is of another version of relatum; it is made again" in said.getvalue()
     index.close()
 
 

@@ -17,6 +17,7 @@ from relatum.cli.admin import admin
 from relatum.cli.backup import backup, restore
 from relatum.cli.bench.command import bench
 from relatum.cli.compact import compact
+from relatum.cli.confirm_clock import confirm_clock
 from relatum.cli.exit_status import Commands
 from relatum.cli.init import init
 from relatum.cli.mcp import mcp
@@ -64,6 +65,7 @@ for _command in (
     export_command,
     import_command,
     compact,
+    confirm_clock,
     verify,
     rebuild,
     bench,

@@ -83,6 +83,7 @@ def _serve(settings: Settings) -> None:
             resurfacing_millis=settings.resurfacing_minutes * 60_000,
             deadline_millis=settings.sweep_deadline_hours * 3_600_000,
         ),
+        clock_ahead_max_seconds=settings.clock_ahead_max_seconds,
     )
     _hold_ballast(ledger, settings, log)
     try:

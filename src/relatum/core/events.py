@@ -264,12 +264,16 @@ class Head(Sparse, frozen=True, kw_only=True):
 
 
 class Stamp(Sparse, frozen=True, kw_only=True):
-    """What the outside world gives a decision: the commit time, the author, and 32 random bytes to draw from.
+    """What the outside world gives a decision: two instants, the author, and 32 random bytes to draw from.
+
+    `at_millis` is the commit time, `now_millis` what the clock says, by which expiry and validity are judged. They are
+    the same but while the clock lags behind the last commit.
 
     `given_ids` has, by what they are of, the ids that are not drawn: those of an import, which keeps what was.
     """
 
     at_millis: int
+    now_millis: int
     author: Author
     entropy: bytes
     given_ids: dict[str, str] = {}

@@ -9,6 +9,7 @@ from typing import Final
 
 from relatum.core.answers.errors import ErrorAnswer, ErrorDetail
 from relatum.errors import (
+    ClockAhead,
     Failure,
     MinedEdgesUnavailable,
     Refusal,
@@ -53,6 +54,12 @@ def told(failure: Failure) -> Refusal:
             return refusal("storage_inconsistency", "stored data contradict each other")
         case WriteBusy():
             return refusal("write_busy", "too many commands are waiting; try again")
+        case ClockAhead():
+            return refusal(
+                "storage_unavailable",
+                "the clock of the server is far ahead of its last commit; nothing is written until an operator sets it "
+                "right or confirms it",
+            )
         case WritesRefused():
             return refusal("storage_unavailable", "commands are refused until the server is started again")
         case MinedEdgesUnavailable():

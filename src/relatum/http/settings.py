@@ -96,6 +96,14 @@ class Settings(Struct, frozen=True, kw_only=True):
     scrub_hours: Annotated[
         int, Meta(ge=0, le=8_760, description="For a pass of the scrub over all rows, again and again; 0 turns it off.")
     ] = 24
+    clock_ahead_max_seconds: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=31_622_400,
+            description="How far the clock may be after the last commit and the host's files; 0 believes any clock.",
+        ),
+    ] = 3_600
     mcp: Annotated[
         McpMode, Meta(description="Whether /mcp is served; auto: where the package of the extra mcp is installed.")
     ] = "auto"

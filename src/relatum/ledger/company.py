@@ -33,7 +33,7 @@ class IssuedCredential(NamedTuple):
 class CompanyCommands(ABC):
     """Administers companies through a committer; any thread may use it."""
 
-    clock: FloorClock
+    _commit_clock: FloorClock
     _committer: Committer
     _entropy: Entropy
 
@@ -63,14 +63,14 @@ class CompanyCommands(ABC):
         if exists and not recover:
             return stale("the company exists already")
         spec = CredentialSpec(subject_id=subject_id, capabilities=("credential_admin",), grants=())
-        submission, secret = issuance(company_id, None, spec, self.clock, self._entropy, bootstrap=not recover)
+        submission, secret = issuance(company_id, None, spec, self._commit_clock, self._entropy, bootstrap=not recover)
         keep(secret)
         return _with_secret(only(decided(self._committer, [submission]), Credential), secret)
 
     async def issue_credential(self, admin: Credential, spec: CredentialSpec) -> IssuedCredential | Refusal:
         """A new credential of the administrator's company."""
         company_id, author = admin.company_id, admin.author
-        submission, secret = issuance(company_id, author, spec, self.clock, self._entropy, bootstrap=False)
+        submission, secret = issuance(company_id, author, spec, self._commit_clock, self._entropy, bootstrap=False)
         return _with_secret(only(await decided_async(self._committer, [submission]), Credential), secret)
 
     async def rotate_credential(

@@ -37,6 +37,7 @@ from relatum.ledger.search.index import SearchIndex
 from relatum.ledger.search_index import Indexing
 from relatum.ledger.submit import Submitting
 from relatum.ledger.view import Beside, RequestView
+from relatum.ledger.writer.clock_guard import ClockGuard, tell_of_clock
 from relatum.ledger.writer.committer import Committer
 from relatum.ledger.writer.futures import decided, decided_async, only, tip_of
 from relatum.ledger.writer.notifications import Listener
@@ -65,6 +66,7 @@ Readiness = Literal["ready", "poisoned", "draining"]
 QUEUE_COMMANDS_MAX = 4096
 GROUP_COMMANDS_MAX = 128
 CLOSE_SECONDS_MAX = 30.0
+CLOCK_AHEAD_SECONDS_MAX = 3_600
 VIEW_SECONDS_MAX = 10.0
 
 
@@ -87,10 +89,13 @@ class Ledger(CompanyCommands):
         index_path: Path | None = None,
         derived_path: Path | None = None,
         ages: Ages = DEFAULT_AGES,
+        clock_guard: ClockGuard | None = None,
         committer: Callable[..., Committer] = Committer,
     ) -> None:
         """Takes over an open database; callers use `open` or `in_memory`. A simulation brings its own `committer`."""
-        self.clock = FloorClock(clock or SystemClock(), database.position.committed_at_millis)
+        self.clock = clock or SystemClock()
+        """By which is judged what holds now; commit times never run backwards, though it may."""
+        self._commit_clock = FloorClock(self.clock, database.position.committed_at_millis)
         self.metrics = metrics or Metrics()
         self._database = database
         self._entropy = entropy or SystemEntropy()
@@ -98,14 +103,16 @@ class Ledger(CompanyCommands):
         self._draining = False
         log = log or Log(sys.stderr, self.clock.millis, "warning")
         database.tell_of_opening(log)
+        tell_of_clock(database.position.committed_at_millis, self.clock.millis(), log)
         self._committer = committer(
             database,
-            self.clock,
+            self._commit_clock,
             self._entropy,
             self.metrics,
             log,
             queue_commands_max=queue_commands_max,
             group_commands_max=group_commands_max,
+            clock_guard=clock_guard,
         )
         self._derived = DerivedEdges(derived_path)
         self._index = SearchIndex(index_path, log)
@@ -136,17 +143,30 @@ class Ledger(CompanyCommands):
         group_commands_max: int = GROUP_COMMANDS_MAX,
         watermark_lag: int = 0,
         ages: Ages = DEFAULT_AGES,
+        clock_ahead_max_seconds: int = CLOCK_AHEAD_SECONDS_MAX,
     ) -> Self:
         """Opens the ledger in `directory`; makes one where there is none and `create` is set.
 
         With a `watermark_lag` of 1 commands are answered before the watermark tells of them, which spares one command
         at a time one of its two syncs; a log that loses the last group of a process that was killed is then not missed.
 
+        A command is refused (ClockAhead) while the clock is more than `clock_ahead_max_seconds` after the last commit
+        and after what the files of the host say, until it is set right or `relatum confirm-clock` says that it is; 0
+        believes any clock.
+
         Raises StoreUnavailable, with a message for the operator, where the directory is missing, in use, of another
         format, damaged, or has lost acknowledged commands. A process must not fork afterwards.
         """
+        clock = clock or SystemClock()
+        opened_at_millis = clock.millis()
         database = Database.open(Path(directory), create=create, watermark_lag=watermark_lag)
         try:
+            guard = ClockGuard(
+                Path(directory),
+                clock_ahead_max_seconds * 1000,
+                database.position.committed_at_millis,
+                opened_at_millis,
+            )
             return cls(
                 database,
                 clock=clock,
@@ -158,6 +178,7 @@ class Ledger(CompanyCommands):
                 index_path=Path(directory) / INDEX_NAME,
                 derived_path=Path(directory) / DERIVED_NAME,
                 ages=ages,
+                clock_guard=guard if clock_ahead_max_seconds else None,
             )
         except BaseException:
             database.close()

@@ -4,6 +4,7 @@
     DIRECTORY/watermark   how far the store had come when it last answered: the proof that nothing is lost
     DIRECTORY/ballast     room on the disk, held back while the store is open
     DIRECTORY/images      what backups that are being made are read from
+    DIRECTORY/confirmed-clock   an operator's word that the clock was right at an instant
     DIRECTORY/restoring   what is to become a store, and was not verified yet; there is none beside it
     DIRECTORY/relatum-shadow-…   through which an opening looks at the store before it may change it
 
@@ -20,4 +21,5 @@ ENGINE_NAME: Final = "engine"
 WATERMARK_NAME: Final = "watermark"
 BALLAST_NAME: Final = "ballast"
 IMAGES_NAME: Final = "images"
+CONFIRMED_CLOCK_NAME: Final = "confirmed-clock"
 RESTORING_NAME: Final = "restoring"

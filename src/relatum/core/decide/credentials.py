@@ -37,7 +37,7 @@ def decide(state: PartitionState, operation: CredentialOperation, stamp: Stamp) 
     before: StoredCredential | None = None
     if isinstance(operation, CredentialIssued):
         expiry = operation.spec.expires_at_millis
-        if expiry is not None and expiry <= stamp.at_millis:
+        if expiry is not None and expiry <= stamp.now_millis:
             return invalid("the expiry must lie in the future")
     else:
         before = state.credential(operation.credential_id)

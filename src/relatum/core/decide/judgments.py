@@ -196,7 +196,7 @@ def _sweep(state: PartitionState, asked: AskedJudgment) -> JudgmentDecision | Re
     """Orphans what is strictly older than the deadline, oldest first, whatever the standing of its ends."""
     stamp = asked.stamp
     orphaned: list[CandidateChange] = []
-    for candidate in state.pending_since(stamp.at_millis - asked.deadline_millis):
+    for candidate in state.pending_since(stamp.now_millis - asked.deadline_millis):
         if len(orphaned) == limits.SWEEP_MAX:
             break
         operation_id = uuid7(stamp.at_millis, digests.draw(stamp.entropy, f"operation/{len(orphaned)}", 10))

@@ -140,7 +140,7 @@ class _Promoter:
 
     def _is_assertable(self, given: RelationInput) -> bool:
         try:
-            return assertable(self._state, given, self._asked.stamp.at_millis) is None
+            return assertable(self._state, given, self._asked.stamp.now_millis) is None
         except Refused:
             return False
 

@@ -98,7 +98,7 @@ def _create(
 def _derive(
     state: PartitionState, record: RecordInput, derivation: Derivation, asked: Asked
 ) -> RecordDecision | Refusal:
-    evaluator = Evaluator(state, asked.stamp.at_millis)
+    evaluator = Evaluator(state, asked.stamp.now_millis)
     failure = evaluator.derivation_failure(derivation.sources)
     if failure is not None:
         if failure.reason in BOUNDS:

@@ -69,7 +69,7 @@ def decide(
             before = None
             relation_id = new_id(stamp, "relation")
             evidence_ref = operation.relation.provenance.evidence_ref
-            refusal = assertable(state, operation.relation, stamp.at_millis)
+            refusal = assertable(state, operation.relation, stamp.now_millis)
             if refusal is None and operation.if_absent:
                 equal = _in_force(state, operation.relation)
                 if equal is not None:
@@ -81,7 +81,7 @@ def decide(
                 return missing("no such relation")
             state.verify_relation(version)
             before = version.relation
-            refusal = _changeable(state, operation, before, stamp.at_millis)
+            refusal = _changeable(state, operation, before, stamp.now_millis)
     except Refused as refused:
         return refused.refusal
     if refusal is not None:

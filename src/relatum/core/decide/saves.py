@@ -56,7 +56,7 @@ def save(
     if occupant is not None and not facts.type == occupant.meta.facts.type == "memory":
         return stale("the topic key is held by another record")
     wanted = facts.type == "memory"
-    found = list(_pairs(state, detected, occupant, stamp.at_millis)) if wanted else []
+    found = list(_pairs(state, detected, occupant, stamp.now_millis)) if wanted else []
     saved = RecordSaved(facts=facts, payload=proof, detected=len(found))
     meta = transitions.record_after(None, saved, record_id, stamp.at_millis, stamp.author)
     canonical = encode(meta)

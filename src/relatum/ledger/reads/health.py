@@ -24,7 +24,7 @@ def health(partition: PartitionReader, now_millis: int) -> Health:
         red=bool(conflicts),
         unreviewed_machine_relations=sum(map(_awaits_review, survey.relations)),
         pending_candidates=pending,
-        oldest_pending_age_millis=None if since_millis is None else now_millis - since_millis,
+        oldest_pending_age_millis=None if since_millis is None else max(0, now_millis - since_millis),
         coverage=survey.coverage,
     )
 

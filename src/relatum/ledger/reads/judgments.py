@@ -45,7 +45,7 @@ def query(
     page: list[CandidateView] = []
     fit = _Fitness(partition)
     for candidate in partition.candidates(status):
-        waited = now_millis - candidate.since_millis
+        waited = max(0, now_millis - candidate.since_millis)  # it may have come while the clock was ahead
         if waited < age:
             break
         if status == "pending" and (waited > deadline_millis or not fit.both(candidate)):

@@ -21,7 +21,7 @@ from relatum.errors import SearchUnavailable, StorageInconsistency
 from relatum.ledger.search import bm25
 from relatum.ledger.search.bm25 import Found
 from relatum.ledger.search.index_sync import Keeper
-from relatum.ledger.search.tables import Tables
+from relatum.ledger.search.tables import OtherVersion, Tables
 from relatum.store import sealed_sqlite
 from relatum.store.partition import PartitionReader
 from relatum.telemetry import Log
@@ -141,6 +141,9 @@ class SearchIndex:
     def _opened(self) -> Keeper | None:
         try:
             return Keeper(Tables(self._path))
+        except OtherVersion:
+            self._log.warning("the search index is of another version of relatum; it is made again")
+            return None
         except FAULTS as error:
             self._log.failure("the search index can't be opened; it is made again", error)
             return None

@@ -54,6 +54,10 @@ A plain tuple, as the database gives it: a save reads up to 2,000 of them.
 """
 
 
+class OtherVersion(sqlite3.DatabaseError):
+    """The file is an index that another version of relatum has made."""
+
+
 class Tables:
     """An open index. Raises sqlite3.Error or OSError where the file can't be used, or is not as it was left."""
 
@@ -72,7 +76,7 @@ class Tables:
         if version == VERSION:
             return
         if version or self._database.execute("SELECT count(*) FROM sqlite_master").fetchone() != (0,):
-            raise sqlite3.DatabaseError("an index of another version")
+            raise OtherVersion("an index of another version")
         self._database.executescript(_SCHEMA)
         self._file.fold()
 

@@ -18,7 +18,8 @@ from time import perf_counter
 
 from relatum.clock import FloorClock
 from relatum.entropy import Entropy
-from relatum.errors import Failure, JournalBroken, Refusal, WritesRefused
+from relatum.errors import ClockAhead, Failure, JournalBroken, Refusal, WritesRefused
+from relatum.ledger.writer.clock_guard import ClockGuard
 from relatum.ledger.writer.command_queue import Intake
 from relatum.ledger.writer.group import CommandFailed, Group
 from relatum.ledger.writer.group_builder import Deciding
@@ -43,13 +44,17 @@ class Committer:
         *,
         queue_commands_max: int,
         group_commands_max: int,
+        clock_guard: ClockGuard | None = None,
     ) -> None:
+        """Groups are stamped by `clock` and judged by the one beneath it; the guard says whether that can be right."""
         self.poisoned = False
         self.broken: set[tuple[str, str]] = set()
         """Journals, by workspace id and stream, that a reader found broken: no command extends them until a restart."""
         self.announcer = Announcer()
         self._database = database
         self._clock = clock
+        self._clock_guard = clock_guard
+        self._clock_refused = False
         self._entropy = entropy
         self._metrics = metrics
         self._log = log
@@ -122,6 +127,11 @@ class Committer:
                 if deciding.tickets:
                     self._commit(deciding)
                     self._mark()
+        except ClockAhead as failure:  # nothing was decided: whatever was taken is told so
+            if not self._clock_refused:
+                self._log.failure("the clock is too far ahead; commands are refused until that is set right", failure)
+            self._clock_refused = True
+            self._refuse(deciding.tickets, failure)
         except Exception as error:  # noqa: BLE001 - whatever broke, the outcome on disk is unknown
             self.poisoned = True
             self._log.failure("a commit failed; writes are refused until a restart", error)
@@ -142,7 +152,12 @@ class Committer:
 
     def _begin(self) -> Group:
         database = self._database
-        return Group(database.store, self._entropy, self._clock.millis(), self.broken, database.recounts)
+        now_millis = self._clock.beneath.millis()
+        at_millis = self._clock.not_before_floor(now_millis)
+        if self._clock_guard is not None:
+            self._clock_guard.require_plausible(at_millis, database.position.committed_at_millis)
+        self._clock_refused = False
+        return Group(database.store, self._entropy, at_millis, self.broken, database.recounts, now_millis=now_millis)
 
     def _decide(self, deciding: Deciding, turns: Turns | None) -> None:
         """IMPORTANT: taking is a turn of the loop too: what has come to it at once is one group then."""
@@ -177,10 +192,11 @@ class Committer:
             self.poisoned = True
             self._log.failure("the watermark can't be raised; writes are refused until a restart", error)
 
-    def _refuse(self, tickets: list[Ticket]) -> None:
-        unknown = WritesRefused("writes are refused after a storage failure, until a restart")
+    def _refuse(self, tickets: list[Ticket], failure: WritesRefused | None = None) -> None:
+        """Tells the waiters of a failure; by default of one whose outcome nobody knows."""
+        told = failure or WritesRefused("writes are refused after a storage failure, until a restart")
         for ticket in tickets:
-            ticket.outcomes = [unknown] * len(ticket.submissions)
+            ticket.outcomes = [told] * len(ticket.submissions)
             self._tell(ticket)
 
     def _tell(self, ticket: Ticket) -> None:

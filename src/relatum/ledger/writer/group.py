@@ -60,7 +60,8 @@ class Group:
     """The commands of one commit. `staged` has all rows of all accepted ones; a command's rows are never split.
 
     `brought` names family and action of each accepted command, `moved` the workspaces that got an event, and `broken`,
-    by workspace id and stream, the journals that take no more.
+    by workspace id and stream, the journals that take no more. All are committed at `at_millis`, and judged by what the
+    clock says, `now_millis`: the same where nothing else is given.
     """
 
     def __init__(
@@ -70,8 +71,11 @@ class Group:
         at_millis: int,
         broken: Collection[tuple[str, str]] = (),
         recounts: Recounts | None = None,
+        *,
+        now_millis: int | None = None,
     ) -> None:
         self.at_millis = at_millis
+        self._now_millis = at_millis if now_millis is None else now_millis
         self.staged = Bodies(live)
         self.replays = 0
         self.moved: set[str] = set()
@@ -228,7 +232,9 @@ class Group:
 
     def _stamp(self, author: Author, given_ids: dict[str, str] = NO_IDS) -> Stamp:
         entropy = self._entropy.draw(ENTROPY_BYTES)
-        return Stamp(at_millis=self.at_millis, author=author, entropy=entropy, given_ids=given_ids)
+        return Stamp(
+            at_millis=self.at_millis, now_millis=self._now_millis, author=author, entropy=entropy, given_ids=given_ids
+        )
 
 
 _ID_TAKEN = stale("an id that was given belongs to something already")
