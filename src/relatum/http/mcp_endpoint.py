@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import httpx
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from relatum.clock import SystemClock
 from relatum.core.access import Credential
 from relatum.entropy import SystemEntropy
 from relatum.errors import Refusal, invalid
@@ -65,7 +66,7 @@ class McpEndpoint:
         self._services = services
         self._sets = settings.mcp_tools
         self._origins = frozenset(one.strip() for one in settings.mcp_origins.split(",") if one.strip())
-        self._mounted = Mounted(services.ledger.clock, SystemEntropy())
+        self._mounted = Mounted(SystemClock(), SystemEntropy())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
