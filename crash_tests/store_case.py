@@ -36,6 +36,8 @@ NOTICED = (
     "missing-index-row",
     "lost-header-update",
     "missing-dependent",
+    "missing-leaf",
+    "log-not-grown",
     "lost-tally-update",
     "missing-journal-entry",
     "missing-receipt-witness",

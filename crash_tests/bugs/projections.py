@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from crash_tests.bugs.bug import Bug, Patch
+from relatum.core.events import Head
 from relatum.core.ids import Ref
 from relatum.core.records import Payload
 from relatum.store.keys import PREFIX_BYTES, Table, Use
 from relatum.store.overlay import Packable
 from relatum.store.partition import Direction, PartitionReader
-from relatum.store.projection import apply
+from relatum.store.projection import apply, log_rows
+from relatum.store.projection.log_rows import LogStaging
 from relatum.store.projection.staged_partition import Staging
 
 _index = Staging.index
@@ -53,6 +55,17 @@ def index_without_header(
 def content_is_the_pinned_revision(_reader: PartitionReader, pin: Ref) -> Ref:
     """What pins a record lies under the revision that it names: after a review nobody finds it there."""
     return pin
+
+
+def put_without_leaf(staging: Staging, key: bytes, body: bytes | Packable) -> None:
+    """An event stands in the tree that the head tells of, and its leaf is forgotten."""
+    if key[PREFIX_BYTES] != Table.LEAF:
+        _put(staging, key, body)
+
+
+def frontier_as_it_was(_staging: LogStaging, before: Head, _leaf: bytes) -> bytes:
+    """The tree that the head tells of does not grow."""
+    return before.log
 
 
 def put_without_dependent(staging: Staging, key: bytes, body: bytes | Packable) -> None:
@@ -111,6 +124,16 @@ BUGS = (
         name="missing-dependent",
         help="what depends on a record is not listed",
         patches=(Patch(Staging, "put", put_without_dependent),),
+    ),
+    Bug(
+        name="missing-leaf",
+        help="leaves of the log are not kept",
+        patches=(Patch(Staging, "put", put_without_leaf),),
+    ),
+    Bug(
+        name="log-not-grown",
+        help="the log does not grow with the events",
+        patches=(Patch(log_rows, "stage_leaf", frontier_as_it_was),),
     ),
     Bug(
         name="lost-tally-update",

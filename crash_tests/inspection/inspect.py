@@ -13,6 +13,7 @@ from crash_tests.inspection.counted import check_counted
 from crash_tests.inspection.indexes import check_indexes
 from crash_tests.inspection.journals import check_journals
 from crash_tests.inspection.judgments import check_judgments
+from crash_tests.inspection.logs import check_log
 from crash_tests.inspection.rederived import check_rederived
 from crash_tests.inspection.soundness import check_soundness
 from crash_tests.inspection.stored import Rows, StoredPartition, StoredRows
@@ -79,6 +80,7 @@ def _check_partition(partition: StoredPartition, events: list[Event]) -> None:
     check_indexes(partition)
     check_judgments(partition, events)
     check_counted(partition)
+    check_log(partition, events)
     check_soundness(partition)
 
 

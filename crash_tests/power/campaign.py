@@ -26,6 +26,8 @@ BUGS = (
     "missing-index-row",
     "lost-header-update",
     "missing-dependent",
+    "missing-leaf",
+    "log-not-grown",
     "lost-tally-update",
     "missing-journal-entry",
     "missing-receipt-witness",

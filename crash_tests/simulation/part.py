@@ -41,6 +41,8 @@ NOTICED = (
     "missing-index-row",
     "lost-header-update",
     "missing-dependent",
+    "missing-leaf",
+    "log-not-grown",
     "index-by-pinned-revision",
     "lost-tally-update",
     "missing-journal-entry",

@@ -85,6 +85,8 @@ PART = Part(
         "missing-index-row",
         "lost-header-update",
         "missing-dependent",
+        "missing-leaf",
+        "log-not-grown",
         "lost-tally-update",
         "missing-journal-entry",
         "missing-receipt-witness",

@@ -28,6 +28,8 @@ CASES: dict[str, Case] = {
     "missing-index-row": AT_WORK,
     "lost-header-update": AT_WORK,
     "missing-dependent": AT_WORK,
+    "missing-leaf": AT_WORK,
+    "log-not-grown": AT_WORK,
     "lost-tally-update": AT_WORK,
     "missing-journal-entry": AT_WORK,
     "missing-receipt-witness": AT_WORK,

@@ -66,7 +66,7 @@ def test_the_history_has_every_kind_of_event(found: dict[bytes, bytes]) -> None:
 
 def test_the_history_has_rows_in_every_table(found: dict[bytes, bytes]) -> None:
     partitions = {key[PREFIX_BYTES] for key in found if any(key[:PREFIX_BYTES])}
-    assert set(Table) == partitions
+    assert set(Table) - {Table.TILE} == partitions, "a tile comes with the 256th event of a partition"
 
 
 def test_every_row_follows_from_the_events(found: dict[bytes, bytes]) -> None:

@@ -19,7 +19,7 @@ from relatum.ledger import Ledger
 from relatum.ledger.company import IssuedCredential
 from relatum.limits import DAY_MILLIS
 from tests.support import builders
-from tests.support.builders import BOB, MODEL, PRIVATE, SCOPE, START_MILLIS, provenance
+from tests.support.builders import BOB, MODEL, PRIVATE, SCOPE, START_MILLIS, partition, provenance
 from tests.support.desk import Desk
 from tests.support.judging import JudgingDesk
 from tests.support.tending import TendingDesk
@@ -37,6 +37,14 @@ def every_kind_of_event(ledger: Ledger, clock: ManualClock) -> None:
     tending = TendingDesk(ledger)
     _judgments(tending, clock)
     _tending(tending, clock)
+
+
+def many_events(ledger: Ledger) -> None:
+    """A partition with so many events that its log has tiles, and as few other rows as can be."""
+    desk = Desk(ledger, partition(mission_id="many"))
+    one, two = desk.create("one"), desk.create("two")
+    for _ in range(260):
+        desk.accept(builders.assertion(one, two, if_absent=True))
 
 
 def _records(desk: Desk, clock: ManualClock) -> None:

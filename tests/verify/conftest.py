@@ -10,7 +10,7 @@ import pytest
 from relatum.clock import ManualClock
 from relatum.ledger import Ledger
 from tests.support.builders import START_MILLIS
-from tests.support.history import every_kind_of_event
+from tests.support.history import every_kind_of_event, many_events
 from tests.support.stores import published_rows
 
 
@@ -20,6 +20,7 @@ def sound_rows() -> dict[bytes, bytes]:
     clock = ManualClock(START_MILLIS)
     with Ledger.in_memory(clock=clock) as ledger:
         every_kind_of_event(ledger, clock)
+        many_events(ledger)
         return published_rows(ledger)
 
 
@@ -29,6 +30,7 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory, clock = tmp_path_factory.mktemp("verify") / "store", ManualClock(START_MILLIS)
     with Ledger.open(directory, create=True, clock=clock) as ledger:
         every_kind_of_event(ledger, clock)
+        many_events(ledger)
     return directory
 
 

@@ -8,6 +8,7 @@ from relatum.core.answers.records import Disposition
 from relatum.core.cursors import Advance, Checkpoint, CheckpointCommand, CheckpointReceipt
 from relatum.core.ids import Partition, Ref
 from relatum.core.receipts import RecordReceipt, RelationReceipt
+from relatum.core.records import RecordProvenance
 from relatum.core.streams import RECORDS, RELATIONS, Cursor
 from relatum.ledger import Ledger
 from tests.fuzz.dice import Dice
@@ -64,7 +65,8 @@ class Restless:
         dice, records, relations = self._dice, self._records[desk], self._relations[desk]
         topic = self._name("topic") if dice.often(50) else None
         if len(records) < 3 or dice.often(20):
-            return builders.create("something", topic_key=topic)
+            origin = RecordProvenance(source_id=self._name("source")) if dice.often(50) else None
+            return builders.create("something", topic_key=topic, provenance=origin)
         ref, other, *_ = dice.shuffled(records[-8:])
         if relations and dice.often(40):
             return self._turned(dice.one_of(relations[-8:]))

@@ -1,13 +1,14 @@
 """Every digest of the ledger (docs/digests.md). Nothing else hashes.
 
 A digest is BLAKE3 over a label, a zero byte and canonical bytes. The label names what is digested and the version of
-its encoding.
+its encoding. The hashes of a log alone are SHA-256, as its standard says.
 """
 
 from __future__ import annotations
 
 import hmac
 from functools import lru_cache
+from hashlib import sha256
 from typing import TypeVar
 
 from blake3 import blake3
@@ -152,6 +153,21 @@ def text_root(files: dict[str, str]) -> str:
 def event_digest(row: bytes) -> bytes:
     """Digest of an event's stored bytes, which name the digest of the event before it."""
     return blake3(b"relatum/1/event\0" + row).digest()
+
+
+def log_leaf(entry: bytes) -> bytes:
+    """The hash of a leaf of a log (RFC 9162), which is SHA-256: others verify it with what they have."""
+    return sha256(b"\0" + entry).digest()
+
+
+def log_node(left: bytes, right: bytes) -> bytes:
+    """The hash of an inner node of a log (RFC 9162)."""
+    return sha256(b"\1" + left + right).digest()
+
+
+def log_empty() -> bytes:
+    """The root hash of a log without leaves (RFC 9162)."""
+    return sha256().digest()
 
 
 def position_digest(before: bytes, events: list[bytes]) -> bytes:

@@ -253,7 +253,8 @@ Event = (
 class Head(Sparse, frozen=True, kw_only=True):
     """The tip of a partition: how many events, their chained digest, the last commit time, the tips of its streams.
 
-    `counted` is the tally of the rows that nothing else witnesses.
+    `counted` is the tally of the rows that nothing else witnesses, `log` the frontier of the tree over all events: the
+    roots of its perfect subtrees, the largest first.
     """
 
     sequence: int = 0
@@ -261,6 +262,7 @@ class Head(Sparse, frozen=True, kw_only=True):
     committed_at_millis: int = 0
     streams: dict[Stream, JournalHead] = {}
     counted: Tally = NOTHING
+    log: bytes = b""
 
 
 class Stamp(Sparse, frozen=True, kw_only=True):

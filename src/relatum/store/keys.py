@@ -69,9 +69,13 @@ class Table(IntEnum):
     PROMOTED = 34
     FACT = 35
     SOURCE = 36
+    LEAF = 64
+    TILE = 65
 
 
-COUNTED = frozenset((Table.TOPIC, *(table for table in Table if table >= Table.STANDING)))
+_UNCOUNTED_FROM = 64
+"""The tables from here on have something beside them: the events, and what the head says of the log."""
+COUNTED = frozenset((Table.TOPIC, *(table for table in Table if Table.STANDING <= table < _UNCOUNTED_FROM)))
 """The tables of rows that nothing beside them witnesses: each is counted in the head, so that a lost one is missed."""
 
 
@@ -158,7 +162,7 @@ class PartitionKeys:
         self._tables = {table: prefix + bytes([table]) for table in Table}
         self.counted = (
             (self._tables[Table.TOPIC], beyond(self._tables[Table.TOPIC])),
-            (self._tables[Table.STANDING], beyond(self._tables[max(Table)])),
+            (self._tables[Table.STANDING], beyond(self._tables[max(COUNTED)])),
         )
         """The key ranges of the rows that the head counts, from and to."""
         self._event = self._tables[Table.EVENT]
@@ -169,6 +173,7 @@ class PartitionKeys:
         self._relation_revision = self._tables[Table.RELATION_REVISION]
         self._header = self._tables[Table.HEADER]
         self._dependent = self._tables[Table.DEPENDENT]
+        self._leaf = self._tables[Table.LEAF]
         self._receipt = self._tables[Table.RECEIPT]
         self._receipt_witness = self._tables[Table.RECEIPT_WITNESS]
         self._journals = {stream: self._tables[Table.JOURNAL] + own for stream, own in STREAM_BYTE.items()}
@@ -180,6 +185,14 @@ class PartitionKeys:
     def event(self, sequence: int) -> bytes:
         """An event, by its place in the partition."""
         return self._event + _u64(sequence)
+
+    def leaf(self, sequence: int) -> bytes:
+        """The leaf hash of an event, by its place."""
+        return self._leaf + _u64(sequence)
+
+    def tile(self, level: int, index: int) -> bytes:
+        """A tile of the log: 256 hashes, or less where it grows, of subtrees of 256 ** level leaves."""
+        return self._tables[Table.TILE] + bytes([level]) + _u64(index)
 
     def record(self, record_id: str) -> bytes:
         """A record at its current revision."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from relatum.core import digests
+from relatum.core import digests, log
 from relatum.core.changes import JournalHead
 from relatum.core.cursors import Checkpoint
 from relatum.core.events import Event, Head
@@ -23,6 +23,7 @@ from relatum.store.journal import Journal
 from relatum.store.keys import COUNTED, PREFIX_BYTES, Table, Use, beyond
 from relatum.store.overlay import Packable, packed
 from relatum.store.partition import Direction, PartitionReader
+from relatum.store.projection import log_rows
 from relatum.store.staged_rows import Bodies
 
 
@@ -137,12 +138,14 @@ class Staging(PartitionReader):
         self.put(self.keys.event(event.sequence), body)
         if event.partition is not None:
             self.put(self.keys.partition, rows.PARTITION.encode(event.partition))
+        before, event_digest = self.head(), digests.event_digest(body)
         head = Head(
             sequence=event.sequence,
-            event_digest=digests.event_digest(body),
+            event_digest=event_digest,
             committed_at_millis=event.committed_at_millis,
             streams=streams,
-            counted=self.head().counted,
+            counted=before.counted,
+            log=log_rows.stage_leaf(self, before, log.leaf_of(event, event_digest)),
         )
         self._stage_head(head)
 

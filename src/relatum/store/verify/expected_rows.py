@@ -45,6 +45,8 @@ _SUMMED: Final = {
     Table.RECEIPT,
     Table.CREDENTIAL,
     Table.CHECKPOINT_REVISION,
+    Table.LEAF,
+    Table.TILE,
     *JUDGMENT_TABLES,
 }
 """The tables that events imply row by row. All others are compared with one of these, or with the events themselves."""

@@ -97,19 +97,20 @@ class History:
                 return
         events.next()
         sequence, at_millis = int.from_bytes(rest, "big"), self.place.at_millis
+        digest = digests.event_digest(body)
         try:
             event = rows.EVENT.decode(body)
             self._check(reader, sequence, event, body)
             at_millis = event.committed_at_millis
             self._implied.rows_of(event, reader)
             if self._remembered is not None and self.complete:
-                self._remembered.rows_of(event)
+                self._remembered.rows_of(event, digest)
         except RevisionMissing as missing:
             self.complete = False
             self._tables[missing.table].find(f"event {sequence}: {missing}")
         except StorageInconsistency as error:
             self._broken(f"event {sequence}: {error}")
-        self.place = Place(sequence, digests.event_digest(body), at_millis)
+        self.place = Place(sequence, digest, at_millis)
 
     def _broken(self, message: str) -> None:
         self.complete = False

@@ -120,5 +120,5 @@ GROUPS: Final = (
     Group((Table.FACT,), DIGEST_HEAD_BYTES + UUID_BYTES, _fact),
     Group((Table.SOURCE,), DIGEST_HEAD_BYTES + UUID_BYTES, _source),
     Group((Table.WORDS,), SEQUENCE_BYTES, check_words),
-    *(Group((table,), 0, _summed) for table in JUDGMENT_TABLES),
+    *(Group((table,), 0, _summed) for table in (Table.LEAF, Table.TILE, *JUDGMENT_TABLES)),
 )

@@ -43,7 +43,8 @@ class PartitionCheck:
         self._step_rows = step_rows
         self._locate = locate
         self._journals = {stream: JournalWalk(books, stream) for stream in STREAM_BYTE}
-        self._history = History(books, remembered=Remembered(books))
+        self._remembered = Remembered(books)
+        self._history = History(books, remembered=self._remembered)
 
     @property
     def rows(self) -> int:
@@ -75,7 +76,8 @@ class PartitionCheck:
                 self._history.follow(reader, through, max(1, self._step_rows // ROWS_PER_EVENT))
             yield
         first_told = {stream: entries.first_event for stream, entries in self._journals.items()}
-        compare(self._books, tip, self._history.followed(), first_told, self._locate)
+        log = self._remembered.log()
+        compare(self._books, tip, self._history.followed(), log, first_told, self._locate)
 
     def _read(self, group: Group, start: bytes) -> bytes:
         with self._take_view() as view:

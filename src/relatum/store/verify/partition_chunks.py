@@ -28,7 +28,7 @@ class CutPartition:
         self.books = books
         self.events = events
         self._stretch_events = stretch_events
-        self._remembered = True
+        self._log: bytes | None = None
         self._first_told: dict[Stream, int | None] = {}
         self._stretches: list[Followed] = []
 
@@ -63,8 +63,8 @@ class CutPartition:
             self.books.find("head", f"what lies around the head can't be read: {error}")
             tip = None
         followed = joined(self.books, self._stretches)
-        if self._remembered:
-            compare(self.books, tip, followed, self._first_told, locator(view))
+        if self._log is not None:
+            compare(self.books, tip, followed, self._log, self._first_told, locator(view))
 
     def _take_in(self, result: Result) -> None:
         self.books.take_in(result.shares)
@@ -79,7 +79,7 @@ class CutPartition:
 
     def _take_in_remembered(self, result: Result) -> None:
         self._take_in(result)
-        self._remembered = result.remembered
+        self._log = result.log
 
     def _take_in_stretch(self, result: Result) -> None:
         self._take_in(result)

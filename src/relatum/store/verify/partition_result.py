@@ -33,18 +33,26 @@ def joined(books: Books, stretches: Iterable[Followed]) -> Followed:
 
 
 def compare(
-    books: Books, tip: Head | None, followed: Followed, first_told: dict[Stream, int | None], locate: Locate | None
+    books: Books,
+    tip: Head | None,
+    followed: Followed,
+    log: bytes,
+    first_told: dict[Stream, int | None],
+    locate: Locate | None,
 ) -> None:
     """The events lead to the head, and what they imply is what was read.
 
-    `first_told` names the event that the first entry of each journal tells. Where something was amiss with the events,
-    which is a finding already, what they imply is unknown, and nothing is compared.
+    `log` is what they imply that the head says of the log, and `first_told` names the event that the first entry of
+    each journal tells. Where something was amiss with the events, which is a finding already, what they imply is
+    unknown, and nothing is compared.
     """
     if not followed.complete:
         return
     if tip is not None and not _leads_to(followed, tip, first_told):
         books.find("head", f"the head, which counts {tip.sequence} events, is not where they lead")
         return
+    if tip is not None and tip.log != log:
+        books.find("head", "what the head says of the log is not what the events lead to")
     differing = books.differing()
     if differing and locate is not None:
         differing -= locate(books, differing)

@@ -51,6 +51,8 @@ TABLES: Final = (
     Table.VERDICT_END,
     Table.SWEPT,
     Table.FACT,
+    Table.LEAF,
+    Table.TILE,
     Table.SOURCE,
 )
 STORE_TABLES: Final = (StoreTable.COMPANY, StoreTable.CREDENTIAL_COMPANY, StoreTable.WORKSPACE)

@@ -85,8 +85,8 @@ class Result(Struct, frozen=True, kw_only=True, omit_defaults=True):
     shares: dict[str, Share] = {}
     first_told: int | None = None
     followed: Followed | None = None
-    remembered: bool = True
-    """Whether every event followed from those before it, as far as what has no revisions goes."""
+    log: bytes | None = None
+    """What the head must say of the log; None where an event does not follow from those before it."""
 
 
 def done(task: Task, view: Reader) -> Result:
@@ -131,7 +131,7 @@ def _read(task: Piece, books: Books, reader: PartitionReader) -> Result:
         case Follow():
             return Result(followed=_followed(task, books, reader))
         case Remember():
-            return Result(remembered=_remember(task, books, reader))
+            return Result(log=_remember(task, books, reader))
         case _:
             assert_never(task)
 
@@ -143,22 +143,26 @@ def _followed(task: Follow, books: Books, reader: PartitionReader) -> Followed:
     return history.followed()
 
 
-def _remember(task: Remember, books: Books, reader: PartitionReader) -> bool:
-    """Stops at the first event that can't be read, which whoever follows the events tells, or that does not follow."""
+def _remember(task: Remember, books: Books, reader: PartitionReader) -> bytes | None:
+    """What the head must say of the log, once all events were followed.
+
+    Stops at the first event that can't be read, which whoever follows the events tells, or that does not follow.
+    """
     remembered = Remembered(books)
     for sequence in range(1, task.through + 1):
         try:
-            event = reader.event(sequence)
+            body = reader.body(books.keys.event(sequence))
+            event = None if body is None else rows.EVENT.decode(body)
         except StorageInconsistency:
-            event = None
-        if event is None:
-            return False
+            body = event = None
+        if body is None or event is None:
+            return None
         try:
-            remembered.rows_of(event)
+            remembered.rows_of(event, digests.event_digest(body))
         except StorageInconsistency as error:
             books.find("event", f"event {sequence}: {error}")
-            return False
-    return True
+            return None
+    return remembered.log()
 
 
 def _place_behind(sequence: int, books: Books, reader: PartitionReader) -> Place:

@@ -2,7 +2,8 @@
 
 What lives here: `Remembered`, which is given every event of a partition from the first one on, and holds in memory
 what can still change: credentials, standings, candidates until they are judged, the last verdict on each pair, links,
-and what promotions count. It is made as `Implied` is, without `store.projection`, and looks at no stored row at all.
+what promotions count, and the end of the log. It is made as `Implied` is, without `store.projection`, and looks at no
+stored row at all.
 
 What always holds: what an event replaced is revoked as it was implied, to the byte.
 """
@@ -42,6 +43,7 @@ from relatum.store import endpoint_rows, rows
 from relatum.store.keys import Table
 from relatum.store.verify import receipts
 from relatum.store.verify.expected_rows import Books
+from relatum.store.verify.log_rows import LogRows
 from relatum.store.verify.prior_state import require
 
 Row = tuple[Table, bytes, bytes]
@@ -52,6 +54,7 @@ class Remembered:
     """What all events of one partition so far have left. Bodies are held as bytes, which take the least memory."""
 
     def __init__(self, books: Books) -> None:
+        self._log = LogRows(books)
         self._keys = books.keys
         self._audits = books.tables
         self._company_id = books.partition.company_id
@@ -69,11 +72,16 @@ class Remembered:
         self._suspicions: dict[bytes, bytes] = {}
         self._promoted: dict[str, int] = {}
 
-    def rows_of(self, event: Event) -> None:
-        """Enters what the next event changed.
+    def log(self) -> bytes:
+        """What the head must say of the log."""
+        return self._log.roots()
+
+    def rows_of(self, event: Event, event_digest: bytes) -> None:
+        """Enters what the next event changed, given with the digest of its stored bytes.
 
         Raises StorageInconsistency where it does not follow from those before.
         """
+        self._log.add(event, event_digest)
         match event:
             case RecordEvent():
                 self._record(event)
