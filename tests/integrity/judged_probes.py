@@ -119,9 +119,13 @@ def _status(name: str) -> Read:
     return read
 
 
+def _share(title: str | None, content: str) -> float:
+    return 1.0
+
+
 def _search(scene: JudgedScene, partition: PartitionReader, view: LedgerView) -> Answer:
     wanted = SearchQuery(contract_version=1, scope=SCOPE, text="ferry", limit=20, relations_limit=20)
-    return search(partition, view.now_millis, wanted, [ref.record_id for ref in _all(scene).values()])
+    return search(partition, view.now_millis, wanted, [ref.record_id for ref in _all(scene).values()], _share)
 
 
 def _around(scene: JudgedScene) -> Surroundings:

@@ -16,6 +16,7 @@ from relatum.errors import Refusal
 from relatum.ledger import Ledger
 from relatum.ledger.reads import context as contexts
 from relatum.ledger.reads import graph_typed, health, overview, validate
+from relatum.ledger.reads.context_work import WANTED_DEFAULT, Wanted
 from tests.support.builders import PARTITION, SCOPE
 
 
@@ -25,11 +26,13 @@ class Asking:
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
 
-    def context(self, prompt: str, budget: int = 6000, shown: Collection[str] = ()) -> Context:
+    def context(
+        self, prompt: str, budget: int = 6000, shown: Collection[str] = (), wanted: Wanted = WANTED_DEFAULT
+    ) -> Context:
         with self.ledger.view() as view:
             partition = view.partition(PARTITION)
             around = view.surroundings(partition, prompt)
-            return contexts.context(partition, view.now_millis, around, budget, shown)
+            return contexts.context(partition, view.now_millis, around, budget, shown, wanted)
 
     def shown(self, prompt: str, budget: int = 6000) -> Context:
         """The block that is answered to whoever was shown it before."""

@@ -20,7 +20,7 @@ from relatum.core.answers.standings import StandingState
 from relatum.core.ids import Scope
 from relatum.core.kinds import Kind, KindClass, RecordType
 from relatum.core.receipts import Family
-from relatum.core.text import is_identifier, is_method
+from relatum.core.text import is_evidence_ref, is_identifier, is_method
 from relatum.core.wire import Closed, Sparse, Uuid, canonical_uuid, check_u64
 
 Order = Literal["created_asc", "created_desc"]
@@ -91,9 +91,11 @@ class RecordFilter(PageFilter, frozen=True, kw_only=True):
 
     def problem(self) -> str | None:
         """The static rule that this filter breaks, or None."""
-        names = (self.category, self.fact_key, self.topic_key, self.source_id)
-        sound = all(name is None or is_identifier(name) for name in names)
-        return None if sound else "category, fact_key, topic_key and source_id must be identifiers"
+        names = (self.category, self.fact_key, self.topic_key)
+        if not all(name is None or is_identifier(name) for name in names):
+            return "category, fact_key and topic_key must be identifiers"
+        sound = self.source_id is None or is_evidence_ref(self.source_id)
+        return None if sound else "source_id must be 1 to 2048 bytes, not blank, without control characters"
 
 
 class RetainedFilter(RecordFilter, frozen=True, kw_only=True):

@@ -22,6 +22,8 @@ def _bounded(least: int, greatest: int, default: int) -> Meta:
 
 OverviewLimit = Annotated[int, _bounded(1, limits.OVERVIEW_MAX, limits.OVERVIEW_MAX)]
 Budget = Annotated[int, _bounded(1, limits.CONTEXT_CHARACTERS_MAX, limits.CONTEXT_CHARACTERS_DEFAULT)]
+ContextJudgments = Annotated[int, _bounded(0, limits.CONTEXT_JUDGMENTS_MAX, limits.CONTEXT_JUDGMENTS_DEFAULT)]
+ContextReview = Annotated[int, _bounded(0, limits.CONTEXT_REVIEW_MAX, limits.CONTEXT_REVIEW_DEFAULT)]
 DanglingLimit = Annotated[int, _bounded(1, limits.DANGLING_MAX, limits.DANGLING_DEFAULT)]
 
 
@@ -117,11 +119,25 @@ class ContextQuery(Closed, frozen=True, kw_only=True):
     prompt: str
     budget_characters: Budget | None = None
     shown: tuple[Uuid, ...] | None = None
+    judgments_limit: ContextJudgments | None = None
+    review_limit: ContextReview | None = None
 
     def __post_init__(self) -> None:
         _check(self.budget_characters, 1, limits.CONTEXT_CHARACTERS_MAX)
+        _check(self.judgments_limit, 0, limits.CONTEXT_JUDGMENTS_MAX)
+        _check(self.review_limit, 0, limits.CONTEXT_REVIEW_MAX)
         if self.shown is not None:
             force_setattr(self, "shown", tuple(canonical_uuid(one) for one in self.shown))
+
+    @property
+    def judgments_max(self) -> int:
+        """`judgments_limit`, or its default."""
+        return limits.CONTEXT_JUDGMENTS_DEFAULT if self.judgments_limit is None else self.judgments_limit
+
+    @property
+    def review_max(self) -> int:
+        """`review_limit`, or its default."""
+        return limits.CONTEXT_REVIEW_DEFAULT if self.review_limit is None else self.review_limit
 
     def problem(self) -> str | None:
         """The static rule that this query breaks, or None."""

@@ -20,6 +20,7 @@ from relatum.ledger.judgments import Ages
 from relatum.ledger.search.bm25 import Found
 from relatum.ledger.search.index import SearchIndex
 from relatum.ledger.search.index_sync import outlined
+from relatum.ledger.search.tokenizer import Share
 from relatum.store.counts import Counting
 from relatum.store.credential_cache import CredentialMemory
 from relatum.store.kv import View
@@ -61,6 +62,10 @@ class RequestView(LedgerView):
         Raises SearchUnavailable.
         """
         return self._beside.words.search(partition, text)
+
+    def share(self, text: str) -> Callable[[str | None, str], float]:
+        """Which share of the distinct words of a text a record has, from its title and its content."""
+        return Share(text)
 
     def resembling(self, partition: PartitionReader, text: str) -> Detected:
         """The active, current records of a partition that resemble a text, the most similar first.

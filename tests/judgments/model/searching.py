@@ -17,7 +17,7 @@ def compare_searches(view: RequestView, book: Book, text: str) -> None:
     partition = view.partition(PARTITION)
     hits = view.search(partition, text)
     asked = SearchQuery(contract_version=1, scope=SCOPE, text=text, limit=50, relations_limit=0)
-    answers = search.search(partition, view.now_millis, asked, (hit.record_id for hit in hits))
+    answers = search.search(partition, view.now_millis, asked, (hit.record_id for hit in hits), view.share(text))
     assert isinstance(answers, tuple)
     expected = scores(book, text)
     found = [one.record.record_id for one in answers]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.http.client import ABSENT, INVALID, RECORDS, Caller, Json, accepted, issue, refusal
+from tests.http.client import ABSENT, INVALID, RECORDS, Caller, Json, accepted, fresh, issue, refusal
 from tests.judgments.over_http.calling import (
     annotated,
     answered,
@@ -158,6 +158,35 @@ def test_a_search_annotates_what_it_finds(caller: Caller) -> None:
     answered(compare(caller, first, second, "conflicts_with", reason="ü" * 400))
     [found] = search(caller, "lighthouse")
     expected: list[Json] = annotated(caller, first, second)
-    assert expected[0] == found
+    assert expected[0] | {"score": 1.0} == found
     [bare] = search(caller, "lighthouse", relations_limit=0)
     assert ([], 1) == (bare["relations"], bare["relations_total"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "score"),
+    [
+        ("lighthouse", 1.0),
+        ("lighthouse LIGHTHOUSE the", 1.0),
+        ("lighthouse keeper", 0.5),
+        ("lighthouse keeper tower ferry", 0.5),
+        ("\u71c8 lighthouse", 1.0),
+        ("\u732b lighthouse", 0.5),
+    ],
+)
+def test_a_score_is_the_share_of_the_query_s_words(caller: Caller, asked: str, score: float) -> None:
+    caller.create("the lighthouse \u71c8\u5854", title="Tower of old")
+    [found] = search(caller, asked)
+    assert score == found["score"]
+
+
+def test_a_record_that_is_to_be_looked_at_again_says_so(caller: Caller) -> None:
+    ref = caller.create("the lighthouse")
+    [before] = annotated(caller, ref)
+    assert before["needs_review"] is None
+    said = {"record_id": ref["record_id"], "outcome": "refuted", "evidence_ref": "note/6"}
+    answered(caller.ask(f"{RECORDS}/confirm", idempotency_key=fresh("key"), confirmations=[said]))
+    [queued] = answered(caller.ask(f"{RECORDS}/needs-review"))["records"]
+    [after], [found] = annotated(caller, ref), search(caller, "lighthouse")
+    assert queued["needs_review"] == after["needs_review"] == found["needs_review"]
+    assert queued["needs_review"]["refuted_at_millis"] is not None

@@ -30,21 +30,31 @@ class Annotation(Answer, frozen=True, kw_only=True):
     status: Open[Literal["judged", "pending"]]
 
 
-class AnnotatedRecord(Answer, frozen=True, kw_only=True):
-    """A record with its standing and what judgments say of it; `relations_total` counts those past the limit too."""
-
-    record: Record
-    standing: StandingView
-    relations: tuple[Annotation, ...]
-    relations_total: int
-
-
 class NeedsReview(Answer, frozen=True, kw_only=True):
     """Why a record should be looked at again. `refuted_at_millis` is set where a refutation is the reason."""
 
     baseline_at_millis: Millis
     refuted_at_millis: Millis | None
     escalated: bool
+
+
+class AnnotatedRecord(Answer, frozen=True, kw_only=True):
+    """A record with its standing and what judgments say of it; `relations_total` counts those past the limit too.
+
+    `needs_review` is null where nothing asks for another look at it.
+    """
+
+    record: Record
+    standing: StandingView
+    relations: tuple[Annotation, ...]
+    relations_total: int
+    needs_review: NeedsReview | None
+
+
+class FoundRecord(AnnotatedRecord, frozen=True, kw_only=True):
+    """A record that a search found. `score` is the share of the query's distinct words found in it, 0 to 1."""
+
+    score: float
 
 
 class RecordToReview(Answer, frozen=True, kw_only=True):
@@ -90,7 +100,7 @@ class SearchAnswer(Answer, frozen=True, kw_only=True):
 
     contract_version: Literal[1]
     scope: Scope
-    records: tuple[AnnotatedRecord, ...]
+    records: tuple[FoundRecord, ...]
 
 
 class ConfirmedRecord(Answer, frozen=True, kw_only=True):

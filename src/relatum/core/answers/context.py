@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
+from relatum.core.answers.annotated import NeedsReview
 from relatum.core.answers.base import Answer, Open
+from relatum.core.answers.judgments import CandidateView
 from relatum.core.answers.standings import StandingView
 from relatum.core.ids import Scope
 from relatum.core.wire import Uuid
@@ -39,6 +41,26 @@ class ContextEntry(Answer, frozen=True, kw_only=True):
     standing: StandingView
 
 
+class PendingJudgment(CandidateView, frozen=True, kw_only=True):
+    """A pair that waits for a verdict, with what its ends say; null of an end that a reader may not see."""
+
+    source_title: str | None
+    source_snippet: str | None
+    target_title: str | None
+    target_snippet: str | None
+
+
+class DueRecord(Answer, frozen=True, kw_only=True):
+    """A record that should be looked at again, and the beginning of what it says."""
+
+    record_id: Uuid
+    revision: int
+    title: str | None
+    snippet: str
+    standing: StandingView
+    needs_review: NeedsReview
+
+
 class Context(Answer, frozen=True, kw_only=True):
     """The block, what it is made of, and what awaits whoever starts to work."""
 
@@ -47,6 +69,8 @@ class Context(Answer, frozen=True, kw_only=True):
     left_out: int
     pending_candidates: int
     needs_review: int
+    pending_judgments: tuple[PendingJudgment, ...]
+    due_records: tuple[DueRecord, ...]
     coverage: ContextCoverage
 
 

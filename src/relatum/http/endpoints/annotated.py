@@ -36,7 +36,9 @@ def searched(call: Call[SearchQuery], view: RequestView) -> SearchAnswer | Refus
     """The best records for some words."""
     partition = reader_of(call, view)
     found = view.search(partition, call.body.text)
-    records = search.search(partition, view.now_millis, call.body, (one.record_id for one in found))
+    records = search.search(
+        partition, view.now_millis, call.body, (one.record_id for one in found), view.share(call.body.text)
+    )
     if isinstance(records, Refusal):
         return records
     return SearchAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, records=records)

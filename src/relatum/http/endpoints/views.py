@@ -18,6 +18,7 @@ from relatum.http.routes import Route, needing, scanning
 from relatum.http.server_state import Call, reader_of
 from relatum.ledger.reads import context, health, validate
 from relatum.ledger.reads import overview as overviews
+from relatum.ledger.reads.context_work import Wanted
 from relatum.ledger.view import RequestView
 from relatum.limits import CONTEXT_CHARACTERS_DEFAULT, CONTRACT_VERSION, OVERVIEW_MAX
 
@@ -84,7 +85,9 @@ def composed(call: Call[ContextQuery], view: RequestView) -> ContextAnswer | Ref
         return invalid(problem)
     around = view.surroundings(partition, body.prompt)
     budget = body.budget_characters or CONTEXT_CHARACTERS_DEFAULT
-    found = context.context(partition, view.now_millis, around, budget, body.shown or ())
+    ages = view.ages
+    wanted = Wanted(body.judgments_max, body.review_max, ages.resurfacing_millis, ages.deadline_millis)
+    found = context.context(partition, view.now_millis, around, budget, body.shown or (), wanted)
     return ContextAnswer(contract_version=CONTRACT_VERSION, scope=body.scope, **asdict(found))
 
 

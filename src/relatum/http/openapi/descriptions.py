@@ -38,6 +38,13 @@ def _method(words: str) -> Schema:
 
 _EVIDENCE: Final = _name(limits.EVIDENCE_REF_BYTES_MAX, "A reference to evidence; it is never fetched")
 _CURSOR: Final[Schema] = {"description": "Opaque; good for the same partition, filter and order, whatever the limits."}
+_END_TITLE: Final[Schema] = {
+    "description": "The title of one end; null where there is none, or the end is not eligible."
+}
+_END_SNIPPET: Final[Schema] = {
+    "maxLength": limits.END_SNIPPET_CHARACTERS_MAX,
+    "description": "How the content of one end begins; null where the end is not eligible.",
+}
 
 STRINGS: Final[dict[str, Schema]] = {
     "company_id": _identifier("The company"),
@@ -79,6 +86,10 @@ STRINGS: Final[dict[str, Schema]] = {
     "kind": {"description": "The kind of the relation, or of the link."},
     "run_id": _identifier("The miner's name for its run"),
     "current_source_hash": _name(limits.EVIDENCE_REF_BYTES_MAX, "The hash that the source has now"),
+    "source_title": _END_TITLE,
+    "target_title": _END_TITLE,
+    "source_snippet": _END_SNIPPET,
+    "target_snippet": _END_SNIPPET,
     "snippet": {"maxLength": limits.SNIPPET_CHARACTERS_MAX, "description": "How the content begins; null once erased."},
     "reason": {"maxLength": limits.REASON_CHARACTERS_MAX, "description": "Why, in words."},
     "message": {"description": "For people. Programs branch on the status and the code."},

@@ -17,6 +17,7 @@ from relatum.core.context_records import Surroundings
 from relatum.core.ids import uuid_bytes
 from relatum.ledger.reads.context_block import Block
 from relatum.ledger.reads.context_ranking import Ranking
+from relatum.ledger.reads.context_work import WANTED_DEFAULT, Wanted
 from relatum.ledger.reads.standings import Standings
 from relatum.limits import CONTEXT_CHARACTERS_DEFAULT
 from relatum.store.partition import PartitionReader
@@ -28,14 +29,20 @@ def context(
     around: Surroundings,
     budget_characters: int = CONTEXT_CHARACTERS_DEFAULT,
     shown: Collection[str] = (),
+    wanted: Wanted = WANTED_DEFAULT,
 ) -> Context:
-    """A block of at most `budget_characters`. `around` is what the search index knows of the partition."""
+    """A block of at most `budget_characters`, and the work that is `wanted`.
+
+    `around` is what the search index knows of the partition.
+    """
     ranking = Ranking(partition, now_millis, around, frozenset(map(uuid_bytes, shown)))
-    block, standings = Block(budget_characters, ranking.look), Standings(partition)
+    block, standings = Block(budget_characters, ranking.look, ranking.mark), Standings(partition)
     block.add_pinned(ranking.pinned())
     block.add_matched(ranking.matched())
     if block.has_room:
         block.add_rest(ranking.rest())
+    due, work = ranking.due(), ranking.work(wanted)
+    pending_judgments, due_records = work.pending_judgments(), work.due_records(due)
     return Context(
         block=block.text,
         entries=tuple(
@@ -50,6 +57,8 @@ def context(
         ),
         left_out=ranking.left_out(added.ranked for added in block.added),
         pending_candidates=ranking.pending_candidates(),
-        needs_review=ranking.needs_review(),
+        needs_review=len(due),
+        pending_judgments=pending_judgments,
+        due_records=due_records,
         coverage=ranking.coverage(is_cut=block.is_cut),
     )

@@ -31,15 +31,21 @@ class Added(NamedTuple):
 
 
 class Block:
-    """The text so far. `look` gives what a ranked record says; None where it can't be shown after all."""
+    """The text so far. `look` gives what a ranked record says; None where it can't be shown after all.
 
-    def __init__(self, budget: int, look: Callable[[Ranked], Content | None]) -> None:
+    `mark` gives what is said of a record at the end of its line.
+    """
+
+    def __init__(
+        self, budget: int, look: Callable[[Ranked], Content | None], mark: Callable[[RecordMeta], str]
+    ) -> None:
         self.added: list[Added] = []
         self.is_cut = False
         """Whether the block ended for the number of records that it has, or that were looked at."""
         self._budget = budget
         self._entry_max = min(ENTRY_CHARACTERS_MAX, budget // ENTRY_SHARE)
         self._look = look
+        self._mark = mark
         self._lines: list[str] = []
         self._used = self._looks = 0
 
@@ -84,15 +90,17 @@ class Block:
         content = self._look(ranked)
         if content is None:
             return
-        line = _line(content.payload, characters_max)
+        line = _line(content.payload, characters_max, self._mark(content.meta))
         if self._fits(len(line), self._budget):
             self._used += len(line) + bool(self._lines)
             self._lines.append(line)
             self.added.append(Added(ranked, content.meta))
 
 
-def _line(payload: Payload, characters_max: int) -> str:
-    """A record on one line: its title, then its content, cut where it is too long."""
+def _line(payload: Payload, characters_max: int, mark: str) -> str:
+    """A record on one line: its title, then its content, cut where it is too long, then what is said of it."""
+    characters_max -= len(mark)
     title = f"{payload.title}: " if payload.title else ""
     text = "- " + " ".join(f"{title}{payload.content}".split())
-    return text if len(text) <= characters_max else text[: max(0, characters_max - 1)].rstrip() + "…"
+    cut = text if len(text) <= characters_max else text[: max(0, characters_max - 1)].rstrip() + "…"
+    return cut + mark

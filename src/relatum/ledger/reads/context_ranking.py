@@ -23,6 +23,8 @@ from relatum.core.records import Payload, RecordMeta
 from relatum.core.staleness import MONTHS_TO_LIVE, staleness
 from relatum.core.standings import Standing
 from relatum.ledger.reads.context_edges import Ties
+from relatum.ledger.reads.context_marks import IN_CONFLICT, SUPERSEDED, Conflicts
+from relatum.ledger.reads.context_work import Due, Wanted, Work
 from relatum.ledger.reads.judgment_scans import standings, waiting
 from relatum.ledger.reads.records import payload_of
 from relatum.limits import DAY_MILLIS
@@ -73,6 +75,7 @@ class Ranking:
         known = self._outlines.keys() | self._superseded.keys()
         self._ties = Ties(partition, self._evaluator, around.matches, known)
         self._superseders = self._all_superseders()
+        self._conflicts = Conflicts(partition, self._evaluator)
         self._unfit = 0
 
     def left_out(self, added: Iterable[Ranked]) -> int:
@@ -195,15 +198,33 @@ class Ranking:
 
     # What awaits whoever starts to work
 
-    def needs_review(self) -> int:
-        """How many of the records should be looked at again."""
-        count = 0
+    def due(self) -> list[Due]:
+        """The records that should be looked at again: freshly refuted first, then the oldest."""
+        due: list[tuple[tuple[bool, int], Due]] = []
         for record_id, outline in self._outlines.items():
             standing = self._standings.get(record_id, _UNTOUCHED)
             if outline.category in MONTHS_TO_LIVE or standing.refuted_at_millis is not None:
                 found = staleness(outline.created_at_millis, outline.category, standing, self._now_millis)
-                count += found is not None
-        return count
+                if found is not None:
+                    due.append((found.order(self._now_millis), Due(uuid_text(record_id), found)))
+        due.sort(key=lambda each: (each[0], each[1].record_id))
+        return [one for _, one in due]
+
+    def work(self, wanted: Wanted) -> Work:
+        """The work itself, of the same view."""
+        return Work(self._partition, self._evaluator, wanted, self._stop_scanning)
+
+    def _stop_scanning(self) -> None:
+        self._stops.add("scan_limit")
+
+    def mark(self, meta: RecordMeta) -> str:
+        """What is said of a record at the end of its line."""
+        record_id = uuid_bytes(meta.record_id)
+        superseded = self._standing(record_id).superseded_by is not None or bool(self._superseders.get(record_id))
+        in_conflict = self._conflicts.has(meta)
+        if self._conflicts.is_cut:
+            self._stop_scanning()
+        return f"{SUPERSEDED if superseded else ''}{IN_CONFLICT if in_conflict else ''}"
 
     def pending_candidates(self) -> int:
         """How many pairs wait for a verdict whose ends are both active and current."""

@@ -15,6 +15,7 @@ from relatum.core.judgment_queries import JudgmentsQuery
 from relatum.core.wire import Closed
 from relatum.errors import Refusal, Refused, StorageInconsistency, invalid
 from relatum.ledger.reads.annotations import Annotator
+from relatum.ledger.reads.needs_review import why
 from relatum.ledger.reads.records import payload_of, record_view
 from relatum.ledger.reads.standings import Standings
 from relatum.store.partition import PartitionReader
@@ -43,7 +44,7 @@ def query(
     age = default if wanted.min_age_millis is None else wanted.min_age_millis
     total = 0
     page: list[CandidateView] = []
-    fit = _Fitness(partition)
+    fit = Fitness(partition)
     for candidate in partition.candidates(status):
         waited = max(0, now_millis - candidate.since_millis)  # it may have come while the clock was ahead
         if waited < age:
@@ -132,6 +133,7 @@ def _annotated(
             standing=standing,
             relations=relations,
             relations_total=total,
+            needs_review=why(partition, version, now_millis),
         )
 
 
@@ -141,7 +143,7 @@ def annotator_of(partition: PartitionReader, evaluator: Evaluator, records: int)
     return Annotator(partition, evaluator, short)
 
 
-class _Fitness:
+class Fitness:
     """Which records are active and current, each looked up once."""
 
     def __init__(self, partition: PartitionReader) -> None:
@@ -149,6 +151,7 @@ class _Fitness:
         self._known: dict[str, bool] = {}
 
     def both(self, candidate: Candidate) -> bool:
+        """Whether both ends of a pair are."""
         return self._is_fit(candidate.source.record_id) and self._is_fit(candidate.target.record_id)
 
     def _is_fit(self, record_id: str) -> bool:

@@ -70,15 +70,26 @@ def _staleness(partition: PartitionReader, version: RecordVersion, now_millis: i
     return staleness(meta.created_at_millis, payload.category, standing, now_millis)
 
 
+def why(partition: PartitionReader, version: RecordVersion, now_millis: int) -> NeedsReview | None:
+    """Why a record should be looked at again, or None."""
+    found = _staleness(partition, version, now_millis)
+    return None if found is None else needs_review_view(found)
+
+
+def needs_review_view(found: Staleness) -> NeedsReview:
+    """That a record needs review, as answered."""
+    return NeedsReview(
+        baseline_at_millis=found.baseline_millis,
+        refuted_at_millis=found.refuted_at_millis,
+        escalated=found.escalated,
+    )
+
+
 def _shown(partition: PartitionReader, standings: Standings, due: _Due) -> RecordToReview:
     return RecordToReview(
         record=record_view(partition, due.version),
         standing=standings.of(due.version.meta.record_id),
-        needs_review=NeedsReview(
-            baseline_at_millis=due.staleness.baseline_millis,
-            refuted_at_millis=due.staleness.refuted_at_millis,
-            escalated=due.staleness.escalated,
-        ),
+        needs_review=needs_review_view(due.staleness),
     )
 
 

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from relatum.core.answers.annotated import AnnotatedRecord
+from relatum.core.answers.annotated import FoundRecord
 from relatum.core.eligibility import Evaluator
 from relatum.core.judgment_queries import SearchQuery
 from relatum.core.queries import RecordFilter
 from relatum.errors import Refusal, Refused, invalid
 from relatum.ledger.reads.filters import RecordMatch
 from relatum.ledger.reads.judgments import annotator_of
+from relatum.ledger.reads.needs_review import why
 from relatum.ledger.reads.records import assembled, payload_of
 from relatum.ledger.reads.standings import Standings
 from relatum.ledger.reads.status import Statuses
 from relatum.store.partition import PartitionReader
+
+Share = Callable[[str | None, str], float]
 
 LOOKED_AT_MAX = 1_000
 """How many of what was found are looked at before the search gives up: a filter may pass hardly any."""
 
 
 def search(
-    partition: PartitionReader, now_millis: int, wanted: SearchQuery, found: Iterable[str]
-) -> tuple[AnnotatedRecord, ...] | Refusal:
-    """The first of `found` that are eligible and current and agree with the filter, in their order, annotated."""
+    partition: PartitionReader, now_millis: int, wanted: SearchQuery, found: Iterable[str], share: Share
+) -> tuple[FoundRecord, ...] | Refusal:
+    """The first of `found` that are eligible and current and agree with the filter, in their order, annotated.
+
+    `share` tells which share of the query's words a title and a content have.
+    """
     problem = wanted.problem()
     if problem is not None:
         return invalid(problem)
@@ -41,7 +47,7 @@ def search(
     annotator = annotator_of(partition, evaluator, wanted.records_max)
     standings = Standings(partition)
     statuses = Statuses(partition, now_millis, {}) if wanted.exclude_stale else None
-    records: list[AnnotatedRecord] = []
+    records: list[FoundRecord] = []
     try:
         for looked_at, record_id in enumerate(found):
             if len(records) == wanted.records_max or looked_at == LOOKED_AT_MAX:
@@ -58,7 +64,14 @@ def search(
             relations, total = annotator.annotations(record_id, standing, wanted.relations_max)
             record = assembled(partition, version.meta, payload)
             records.append(
-                AnnotatedRecord(record=record, standing=standing, relations=relations, relations_total=total)
+                FoundRecord(
+                    record=record,
+                    standing=standing,
+                    relations=relations,
+                    relations_total=total,
+                    needs_review=why(partition, version, now_millis),
+                    score=0.0 if payload is None else share(payload.title, payload.content),
+                )
             )
     except Refused as refused:
         return refused.refusal

@@ -75,6 +75,20 @@ def asked_of(text: str) -> Iterator[str]:
     yield from _symbols(folded)
 
 
+class Share:
+    """Which share of the distinct words of a query, and of its signs, a record has that is found by it."""
+
+    def __init__(self, query: str) -> None:
+        self._asked = frozenset(asked_of(query))
+
+    def __call__(self, title: str | None, content: str) -> float:
+        """From 0 to 1."""
+        if not self._asked:
+            return 0.0
+        found = {word for text in (title or "", content) for read in (words_of, signs_of) for word in read(text)}
+        return round(len(self._asked & found) / len(self._asked), 6)
+
+
 def _symbols(folded: str) -> Iterator[str]:
     """Symbols as signs, each by itself; the two halves of a flag together."""
     if folded.isascii():

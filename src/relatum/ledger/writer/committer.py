@@ -25,6 +25,7 @@ from relatum.ledger.writer.group import CommandFailed, Group
 from relatum.ledger.writer.group_builder import Deciding
 from relatum.ledger.writer.loop_executor import Turns
 from relatum.ledger.writer.notifications import Announcer
+from relatum.ledger.writer.row_counter import RowCounter
 from relatum.ledger.writer.submission import Outcome, Submission, Ticket
 from relatum.store import failpoints
 from relatum.store.database import Database
@@ -59,6 +60,7 @@ class Committer:
         self._metrics = metrics
         self._log = log
         self._group_commands_max = group_commands_max
+        self.row_counter = RowCounter(database)
         self._intake = Intake(queue_commands_max)
         self._turns: Turns | None = None
         self._thread = Thread(target=self._run, name="relatum-committer", daemon=True)
@@ -104,6 +106,7 @@ class Committer:
         Raises RuntimeError where it would wait for itself.
         """
         self.require_no_turns_here()
+        self.row_counter.close()
         self._intake.close()
         self._wake()
         self._thread.join(timeout_seconds)
