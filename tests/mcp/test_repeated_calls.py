@@ -94,10 +94,11 @@ async def test_a_relation_that_was_retired_is_asserted_anew(caller: Caller, url:
 
 async def test_a_server_started_again_knows_the_call(tmp_path: Path) -> None:
     secret = initialise(tmp_path / "store")
-    ids = []
+    ids: list[str] = []
+    known: Caller | None = None
     for _ in range(2):
         with Server(tmp_path / "store") as running, Api(running.url) as api:
-            caller = issue(Caller(api, secret)) if not ids else Caller(api, caller.secret, caller.scope)
-            ids.append(await made(caller, running.url, "memory_save", SAVE))
+            known = known or issue(Caller(api, secret))
+            ids.append(await made(known, running.url, "memory_save", SAVE))
             running.process.kill()
     assert 1 == len(set(ids))
