@@ -44,7 +44,7 @@ async def test_a_dead_server_a_wrong_secret_and_no_right_to_write_are_told(
             refused = await agent.refused("memory_save", content="Nobody will keep this.")
             assert (case, True) == (refused["code"], bool(refused["hint"]))
             assert refused["retryable"] == (case == "unreachable")
-            assert await client.list_prompts(), "the process is alive"
+            assert (await client.list_prompts()).prompts, "the process is alive"
         log.seek(0)
         assert one.secret not in str(refused) + log.read()
 
