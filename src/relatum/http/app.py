@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from relatum.errors import Refusal
 from relatum.http import errors
 from relatum.http.endpoint import NO_ROOM, Endpoint
+from relatum.http.request_id import identified
 from relatum.http.responses import Header, write
 from relatum.http.routes import AnyRoute, PublicRoute
 from relatum.http.server_state import Services
@@ -89,7 +90,9 @@ class _Public:
         try:
             response = self._route.respond(self._services)
         except Exception as error:  # noqa: BLE001 - as for every other route
-            self._services.log.failure("a request failed inside the server", error, route=self._route.path)
+            self._services.log.failure(
+                "a request failed inside the server", error, route=self._route.path, **identified(scope)
+            )
             response = errors.refused(errors.INTERNAL)
         await write(scope, send, response)
         self._services.metrics.requests(self._route.path, str(response.status)).inc()

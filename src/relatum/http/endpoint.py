@@ -19,6 +19,7 @@ from relatum.errors import Failure, Refusal, Refused, WriteBusy, WritesRefused, 
 from relatum.http import errors
 from relatum.http.decoding import BodyDecoder, ClientGone, QueryDecoder, read_body
 from relatum.http.headers import bearer_token, is_json
+from relatum.http.request_id import identified
 from relatum.http.responses import Header, Response, encoded, write
 from relatum.http.routes import PATH_ID, Needs, Route
 from relatum.http.server_state import BodyT, Call, Nothing, Scoped, Services
@@ -76,16 +77,19 @@ class Endpoint(Generic[BodyT]):
         except (WriteBusy, WritesRefused) as failure:
             return self._refused(errors.told(failure))  # expected under load; what stopped the writer is in the log
         except Failure as failure:
-            self._services.log.failure("a request met a failure", failure, route=self._route.path)
+            self._log_failure("a request met a failure", failure, scope)
             return self._refused(errors.told(failure))
         except asyncio.CancelledError:
             return errors.refused(errors.STOPPED)  # the time to finish what runs is over
         except ClientGone:
             raise
         except Exception as error:  # noqa: BLE001 - a fault of the program: the client is told, the log has the place
-            self._services.log.failure("a request failed inside the server", error, route=self._route.path)
+            self._log_failure("a request failed inside the server", error, scope)
             return errors.refused(errors.INTERNAL)
         return self._response(answer)
+
+    def _log_failure(self, message: str, error: Exception, scope: Scope) -> None:
+        self._services.log.failure(message, error, route=self._route.path, **identified(scope))
 
     def _refused(self, refusal: Refusal) -> Response:
         """The response to what never came to a decision; refusals by the operation are counted where it decides."""

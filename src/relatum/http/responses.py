@@ -21,6 +21,9 @@ WHOLE: Final = "relatum.whole"
 """The extension of a request's scope that writes a complete response as `write` does, with less ado."""
 RETRY_AFTER: Final[Header] = (b"retry-after", b"1")
 
+NOT_BUFFERED: Final[Header] = (b"x-accel-buffering", b"no")
+"""Tells nginx, and proxies that heed the same, to pass an answer on as it comes."""
+
 _JSON_HEADERS: Final[tuple[Header, ...]] = ((b"content-type", JSON), *ALWAYS)
 _ENCODER: Final = Encoder()
 

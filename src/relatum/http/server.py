@@ -91,6 +91,7 @@ def serve(
             finished = _run(servers, services, time, sweep_seconds, lambda: _announce(servers, announce, log))
     finally:
         closed = _closed(services, ledger, time, log)
+    log.info("stopped", finished=finished and closed)
     return finished and closed
 
 
@@ -218,6 +219,8 @@ def _run(
     """Serve until a signal; whether the stop left no request behind."""
 
     def stop() -> None:
+        if not services.stopping:
+            services.log.info("stopping", drain_seconds=time.left())
         time.run()
         services.stop()
         for server in servers:

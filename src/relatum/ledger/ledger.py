@@ -341,6 +341,11 @@ class Ledger(CompanyCommands):
     # Life
 
     @property
+    def recovered(self) -> bool:
+        """Whether the process that had the store open before did not close it: it was killed, say."""
+        return self._database.recovered
+
+    @property
     def upkeep(self) -> Upkeep | None:
         """What is done to its files while it is in use: ballast, images for backups, compaction. None in memory."""
         return self._database.upkeep

@@ -29,7 +29,7 @@ from relatum.ledger.writer.row_counter import RowCounter
 from relatum.ledger.writer.submission import Outcome, Submission, Ticket
 from relatum.store import failpoints
 from relatum.store.database import Database
-from relatum.telemetry import Log, Metrics
+from relatum.telemetry import Log, Metrics, storage_cause
 
 
 class Committer:
@@ -136,8 +136,7 @@ class Committer:
             self._clock_refused = True
             self._refuse(deciding.tickets, failure)
         except Exception as error:  # noqa: BLE001 - whatever broke, the outcome on disk is unknown
-            self.poisoned = True
-            self._log.failure("a commit failed; writes are refused until a restart", error)
+            self._poison("a commit failed; writes are refused until a restart", error)
             self._refuse(deciding.tickets)
         return True
 
@@ -192,8 +191,13 @@ class Committer:
         try:
             self._database.mark()
         except Exception as error:  # noqa: BLE001 - as above
-            self.poisoned = True
-            self._log.failure("the watermark can't be raised; writes are refused until a restart", error)
+            self._poison("the watermark can't be raised; writes are refused until a restart", error)
+
+    def _poison(self, message: str, error: Exception) -> None:
+        self.poisoned = True
+        cause, _ = storage_cause(error)
+        self._metrics.storage_failures(cause).inc()
+        self._log.failure(message, error)
 
     def _refuse(self, tickets: list[Ticket], failure: WritesRefused | None = None) -> None:
         """Tells the waiters of a failure; by default of one whose outcome nobody knows."""
