@@ -40,7 +40,9 @@ def blocking(source: str) -> str:
 def made() -> dict[Path, str]:
     """Every module of the blocking client that is made, with its text."""
     sources = sorted(path for path in (ROOT / "asynchronous").glob("*.py") if path.name not in WRITTEN_BY_HAND)
-    return {ROOT / "blocking" / path.name: blocking(path.read_text()) for path in sources}
+    found = {ROOT / "blocking" / path.name: blocking(path.read_text()) for path in sources}
+    program = Path(__file__).with_name("program.py")
+    return found | {program.with_name("blocking_program.py"): blocking(program.read_text())}
 
 
 if __name__ == "__main__":

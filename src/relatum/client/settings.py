@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import stat
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -144,6 +143,8 @@ def _profile(name: str | None, environ: Mapping[str, str]) -> tuple[dict[str, st
         if name is not None or PREFIX + "CONFIG" in environ:
             raise ConfigurationError(f"there is no file {file}")
         return {}, Path()
+    import tomllib
+
     try:
         config = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:

@@ -72,8 +72,8 @@ class AsyncClient:
     ) -> Self:
         """A client over a transport of the HTTP library's, for a server in this process; it reads no settings."""
         client = cls.__new__(cls)
-        held = None if secret is None else secret if isinstance(secret, Secret) else Secret(secret)
-        settings = Settings("http://localhost", SecretSource(held), {})
+        given = secret if secret is None or isinstance(secret, Secret) else Secret(secret)
+        settings = Settings("http://localhost", SecretSource(given), {})
         driver = AsyncDriver(PoolOptions(settings.url, 64, None, verify=False), settings.secret, Tracing(), transport)
         client._set_up(AsyncSession(driver, Plan(timeout, deadline, retry)), settings)  # noqa: SLF001 - of this class
         return client

@@ -106,6 +106,7 @@ class AsyncCompanyWorkspace:
         category: str | None = None,
         fact_key: str | None = None,
         topic_key: str | None = None,
+        source_id: str | None = None,
         **options: Unpack[CallOptions],
     ) -> AsyncPages[CompanyRecordEntry]:
         """Records of the workspace, each with the verdict on it."""
@@ -123,6 +124,7 @@ class AsyncCompanyWorkspace:
                 category=category,
                 fact_key=fact_key,
                 topic_key=topic_key,
+                source_id=source_id,
             )
             body = CompanyRecordQuery(contract_version=VERSION, workspace_id=self.workspace_id, filter=query)
             return (await self._ask("records/query", body, CompanyRecordQueryAnswer, options)).page

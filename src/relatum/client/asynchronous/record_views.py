@@ -43,6 +43,7 @@ class AsyncRecordViews(AsyncStream[RecordChange]):
         category: str | None = None,
         fact_key: str | None = None,
         topic_key: str | None = None,
+        source_id: str | None = None,
         limit: int | None = None,
         scan_limit: int | None = None,
         order: Order = "created_desc",
@@ -63,6 +64,7 @@ class AsyncRecordViews(AsyncStream[RecordChange]):
                 category=category,
                 fact_key=fact_key,
                 topic_key=topic_key,
+                source_id=source_id,
             )
             found = await self._read(
                 f"{_PATH}/query",

@@ -105,6 +105,7 @@ class CompanyWorkspace:
         category: str | None = None,
         fact_key: str | None = None,
         topic_key: str | None = None,
+        source_id: str | None = None,
         **options: Unpack[CallOptions],
     ) -> Pages[CompanyRecordEntry]:
         """Records of the workspace, each with the verdict on it."""
@@ -122,6 +123,7 @@ class CompanyWorkspace:
                 category=category,
                 fact_key=fact_key,
                 topic_key=topic_key,
+                source_id=source_id,
             )
             body = CompanyRecordQuery(contract_version=VERSION, workspace_id=self.workspace_id, filter=query)
             return (self._ask("records/query", body, CompanyRecordQueryAnswer, options)).page

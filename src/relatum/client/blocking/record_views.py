@@ -44,6 +44,7 @@ class RecordViews(Stream[RecordChange]):
         category: str | None = None,
         fact_key: str | None = None,
         topic_key: str | None = None,
+        source_id: str | None = None,
         limit: int | None = None,
         scan_limit: int | None = None,
         order: Order = "created_desc",
@@ -64,6 +65,7 @@ class RecordViews(Stream[RecordChange]):
                 category=category,
                 fact_key=fact_key,
                 topic_key=topic_key,
+                source_id=source_id,
             )
             found = self._read(
                 f"{_PATH}/query",

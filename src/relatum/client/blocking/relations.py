@@ -70,9 +70,10 @@ class Relations(Stream[RelationChange]):
         valid_from_millis: int | None = None,
         valid_until_millis: int | None = None,
         evidence_sources: Iterable[RecordAt | tuple[str, int]] = (),
+        if_absent: bool = False,
         **options: Unpack[CommandOptions],
     ) -> RelationReceipt:
-        """Assert that two records are related.
+        """Assert that two records are related; with `if_absent` only where no equal relation is in force.
 
         The provenance is the memory's unless one is given; an `evidence_ref` takes the place of the one in it. Raises
         RevisionConflict where an end or an evidence source is not there at its revision, and ConfigurationError where
@@ -87,7 +88,7 @@ class Relations(Stream[RelationChange]):
             valid_until_millis=valid_until_millis,
             evidence_sources=refs_of(evidence_sources),
         )
-        return self._operate(AssertRelation(relation=relation), options)
+        return self._operate(AssertRelation(relation=relation, if_absent=if_absent), options)
 
     def retire(
         self, relation: RelationAt | tuple[str, int], *, evidence_ref: str, **options: Unpack[CommandOptions]
