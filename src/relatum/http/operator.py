@@ -93,7 +93,8 @@ def readers(found: os.stat_result, groups: Collection[int]) -> Literal["owner", 
     """Who may read a file with a secret; `others` is what must not be. `groups` are those of this process.
 
     Docker and Kubernetes hand a secret over in a file of root's, which a server that is not root can read by its group
-    (0440) or as everybody can (0444, 0644). Nobody but its owner may ever write to one.
+    (0440) or as everybody can (0444, 0644). One that systemd hands over is root's and its group's by its mode, whoever
+    may read it beside them. Nobody but its owner may ever write to one.
     """
     if found.st_mode & 0o022:
         return "others"
@@ -101,7 +102,7 @@ def readers(found: os.stat_result, groups: Collection[int]) -> Literal["owner", 
         return "all"
     if not found.st_mode & 0o077:
         return "owner"
-    return "group" if found.st_uid == 0 and found.st_gid in groups else "others"
+    return "group" if found.st_uid == 0 and found.st_gid in {0, *groups} else "others"
 
 
 class Operating:
