@@ -95,7 +95,7 @@ class Ledger(CompanyCommands):
         """Takes over an open database; callers use `open` or `in_memory`. A simulation brings its own `committer`."""
         self.clock = clock or SystemClock()
         """By which is judged what holds now; commit times never run backwards, though it may."""
-        self._commit_clock = FloorClock(self.clock, database.position.committed_at_millis)
+        self._commit_clock = FloorClock(self.clock, database.position.floor)
         self.metrics = metrics or Metrics()
         self._database = database
         self._entropy = entropy or SystemEntropy()
