@@ -65,7 +65,7 @@ class McpEndpoint:
 
         self._services = services
         self._sets = settings.mcp_tools
-        self._origins = frozenset(one.strip() for one in settings.mcp_origins.split(",") if one.strip())
+        self._origins = frozenset(one.strip() for one in (settings.mcp_origins or "").split(",") if one.strip())
         self._mounted = Mounted(SystemClock(), SystemEntropy())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -72,8 +72,8 @@ def serve(
     services = services_of(ledger, settings, log)
     time = _Time(settings.drain_timeout_seconds)
     operating = _operating(operator_token, services)
-    agents = McpEndpoint(services, settings) if is_served(settings) else None
     try:
+        agents = McpEndpoint(services, settings) if is_served(settings) else None
         with contextlib.ExitStack() as stack:
             stack.enter_context(told_in(log))
             stack.enter_context(

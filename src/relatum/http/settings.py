@@ -111,8 +111,9 @@ class Settings(Struct, frozen=True, kw_only=True):
         str, Meta(min_length=1, max_length=255, pattern=r"^\S+\Z", description="The sets of tools that /mcp offers.")
     ] = "core"
     mcp_origins: Annotated[
-        str, Meta(max_length=4_096, description="Origins of web pages that may ask /mcp, joined by commas.")
-    ] = ""
+        str | None,
+        Meta(min_length=1, max_length=4_096, description="Origins of web pages that may ask /mcp, joined by commas."),
+    ] = None
     log_level: Annotated[LogLevel, Meta(description="The least severe log lines written.")] = "info"
 
     def as_toml(self) -> str:

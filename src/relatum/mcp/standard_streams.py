@@ -18,6 +18,7 @@ from relatum.mcp.caller import Caller
 from relatum.mcp.calls import Model
 from relatum.mcp.protocol import server
 from relatum.mcp.table import Offer
+from relatum.telemetry import LibraryLog, Log
 
 
 class Start(NamedTuple):
@@ -36,7 +37,7 @@ async def serve(start: Start) -> None:
 
     Raises ConfigurationError where the client's settings are wrong; that there is no secret is told by the tools.
     """
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
+    logging.getLogger().addHandler(LibraryLog(Log(sys.stderr, SystemClock().millis)))
     settings = gather(start.url, None, start.secret_file, start.profile)
     client = AsyncClient(start.url, secret_file=start.secret_file, profile=start.profile)
     async with client:
