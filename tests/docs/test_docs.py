@@ -19,6 +19,8 @@ import msgspec.structs
 import pytest
 
 from relatum.cli import main
+from relatum.http.route_table import ROUTES
+from relatum.http.routes import Route
 from relatum.http.settings import Settings
 from relatum.telemetry import Metrics
 from tests.cli.program import environment
@@ -104,7 +106,10 @@ def test_every_command_and_option_named_in_a_sentence_exists() -> None:
 def test_the_table_of_routes_is_the_table_of_the_server() -> None:
     document = json.loads((ROOT / "openapi" / "openapi.json").read_text())
     served = {f"{method.upper()} {path}" for path, methods in document["paths"].items() for method in methods}
-    assert served == {row[0].strip("`") for row in table(README, "Route")}
+    told = {row[0].strip("`"): row[3] for row in table(DOCS / "http.md", "Route")}
+    assert served == told.keys()
+    slots = {f"{route.method} {route.path}" for route in ROUTES if isinstance(route, Route) and route.slot}
+    assert slots == {route for route, slot in told.items() if slot == "slot"}
 
 
 def test_the_table_of_settings_is_that_of_the_program() -> None:
@@ -209,3 +214,13 @@ def test_the_how_to_pages_can_be_pasted_one_after_another(tmp_path: Path) -> Non
     printed = run_in_shell(code, tmp_path)
     assert statuses_told(code) == statuses_seen(printed)
     assert len(statuses_told(code)) > 25
+
+
+@pytest.mark.slow
+@needs_curl
+def test_the_requests_of_the_page_on_judgments_can_be_pasted_after_the_first_steps(tmp_path: Path) -> None:
+    code = script(HOWTO / "first-steps.md", DOCS / "judgments.md")
+    printed = run_in_shell(code, tmp_path)
+    assert statuses_told(code) == statuses_seen(printed)
+    assert len(statuses_told(code)) > 12
+    assert '"superseded_by":"' in printed

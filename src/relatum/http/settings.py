@@ -40,6 +40,7 @@ _FOUND_CHARACTERS_MAX: Final = 80
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 McpMode = Literal["auto", "on", "off"]
+Origins = Annotated[str, Meta(min_length=1, max_length=4_096, pattern=r"^\S+\Z")]
 Port = Annotated[int, Meta(ge=0, le=65_535)]
 
 
@@ -111,8 +112,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         str, Meta(min_length=1, max_length=255, pattern=r"^\S+\Z", description="The sets of tools that /mcp offers.")
     ] = "core"
     mcp_origins: Annotated[
-        str | None,
-        Meta(min_length=1, max_length=4_096, description="Origins of web pages that may ask /mcp, joined by commas."),
+        Origins | None, Meta(description="Web pages that may ask /mcp: origins joined by commas; null for none.")
     ] = None
     log_level: Annotated[LogLevel, Meta(description="The least severe log lines written.")] = "info"
 
