@@ -105,7 +105,7 @@ class Services:
         self.watches = Watches(ledger)
         self.stopping = False
         """Set once the server is told to stop: what runs is finished, readiness says so. Any thread may look."""
-        threads: dict[Line, int] = {"reads": read_threads, "index": 1, "mined": 1, "sweep": 1}
+        threads: dict[Line, int] = {"reads": read_threads, "index": 2, "mined": 1, "sweep": 1}
         self._lines = {
             line: ThreadPoolExecutor(number, thread_name_prefix=f"relatum-{line}") for line, number in threads.items()
         }

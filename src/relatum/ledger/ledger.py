@@ -33,7 +33,7 @@ from relatum.ledger.derived.edges import DerivedEdges
 from relatum.ledger.judgments import DEFAULT_AGES, Ages, Judging, Outside
 from relatum.ledger.mined_edges import Mining
 from relatum.ledger.search.index import FILE_NAME as INDEX_NAME
-from relatum.ledger.search.index import SearchIndex
+from relatum.ledger.search.index import ON_DISK, SearchIndex
 from relatum.ledger.search_index import Indexing
 from relatum.ledger.submit import Submitting
 from relatum.ledger.view import Beside, RequestView
@@ -115,8 +115,8 @@ class Ledger(CompanyCommands):
             clock_guard=clock_guard,
         )
         self._derived = DerivedEdges(derived_path)
-        self._index = SearchIndex(index_path, log)
-        self._indexing = Indexing(self._index, self.view, log)
+        self._index = SearchIndex(index_path, log, None if index_path is None else ON_DISK)
+        self._indexing = Indexing(self._index, self.view, log, in_background=index_path is not None)
         self._submitting = Submitting(self._committer, self._indexing, self.view, self.metrics)
         self._beside = Beside(self._index, self._derived, ages, log)
         self.mining = Mining(self._derived, self.view)
