@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,6 +25,12 @@ SCOPE = Scope(project_id="demo", agent_id="scout", visibility="shared")
 def served(directory: Path, port: int) -> Iterator[Server]:
     with Server(directory, "--port", str(port)) as server:
         yield server
+
+
+def grown(entries: list[str], by: int) -> Callable[[], bool]:
+    """Whether a list has got longer by so many since now."""
+    before = len(entries)
+    return lambda: len(entries) >= before + by
 
 
 @pytest.mark.parametrize("kills", [1, pytest.param(10, marks=pytest.mark.slow)])
@@ -61,8 +67,7 @@ def test_a_server_that_is_killed_beneath_costs_nobody_anything(tmp_path: Path, k
                     memory.records.activate()
                     for thread in threads:
                         thread.start()
-                before = len(made)
-                until(lambda before=before: len(made) > before + 20)
+                until(grown(made, 20))
                 if killed < kills:
                     server.process.kill()
                     server.process.wait(WAIT_SECONDS)
