@@ -100,7 +100,7 @@ def test_an_integer_passes_at_both_ends_of_its_range_and_not_one_past_them(name:
 
 
 def test_every_setting_has_a_test_of_its_range() -> None:
-    others = {"directory", "host", "log_level", "operator_token_file", "uds"}
+    others = {"directory", "host", "log_level", "operator_token_file", "telemetry", "uds"}
     assert set(Settings.__struct_fields__) == {name for name, _, _ in INTEGERS} | others
 
 
@@ -127,6 +127,16 @@ def test_a_log_level_is_one_of_four() -> None:
     assert (
         "RELATUM_LOG_LEVEL (from the environment) must be one of debug, error, info, warning; found 'loud'",
     ) == problems_of({"RELATUM_LOG_LEVEL": "loud"})
+
+
+def test_telemetry_is_off_or_otlp() -> None:
+    assert ("off", "otlp") == (
+        load({}, None, GIVEN).telemetry,
+        load({"RELATUM_TELEMETRY": "otlp"}, None, GIVEN).telemetry,
+    )
+    assert ("RELATUM_TELEMETRY (from the environment) must be one of off, otlp; found 'on'",) == problems_of(
+        {"RELATUM_TELEMETRY": "on"}
+    )
 
 
 @pytest.mark.parametrize("text", ["", " 1", "1 ", "0x10", "1_0", "ten", "1.5", "true"])

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from relatum.errors import Refusal
 from relatum.http import errors
 from relatum.http.endpoint import NO_ROOM, Endpoint
+from relatum.http.problems import negotiated
 from relatum.http.request_id import identified
 from relatum.http.responses import Header, write
 from relatum.http.routes import AnyRoute, PublicRoute
@@ -96,7 +97,7 @@ class _Public:
                 "a request failed inside the server", error, route=self._route.path, **identified(scope)
             )
             response = errors.refused(errors.INTERNAL)
-        await write(scope, send, response)
+        await write(scope, send, negotiated(scope, response))
         self._services.metrics.requests(self._route.path, str(response.status)).inc()
 
 
@@ -108,5 +109,5 @@ class _Refusing:
         self._counter = services.metrics.requests(_NO_ROUTE, str(refusal.status))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await write(scope, send, self._response)
+        await write(scope, send, negotiated(scope, self._response))
         self._counter.inc()

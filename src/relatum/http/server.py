@@ -33,6 +33,7 @@ from relatum.http.route_table import METRICS_ROUTE, ROUTES
 from relatum.http.server_state import Pages, Services, StreamBounds
 from relatum.http.settings import Settings
 from relatum.http.sweeper import sweep_for_ever
+from relatum.http.tracing import RequestSpans
 from relatum.ledger import Ledger
 from relatum.store.verify.scrub import scrubbing
 from relatum.telemetry import Log
@@ -59,6 +60,7 @@ def serve(
     *,
     operator_token: OperatorToken | None = None,
     announce: TextIO = sys.stdout,
+    tracing: RequestSpans | None = None,
 ) -> bool:
     """Serve `ledger` until SIGTERM or SIGINT, then drain and close it; to be called from the main thread.
 
@@ -67,7 +69,7 @@ def serve(
     `AddressUnavailable`, the ledger closed, where a port can't be had.
     """
     sys.setswitchinterval(THREAD_SWITCH_SECONDS)
-    services = services_of(ledger, settings, log)
+    services = services_of(ledger, settings, log, tracing)
     time = _Time(settings.drain_timeout_seconds)
     operating = _operating(operator_token, services)
     try:
@@ -92,10 +94,12 @@ def serve(
     return finished and closed
 
 
-def services_of(ledger: Ledger, settings: Settings, log: Log) -> Services:
+def services_of(ledger: Ledger, settings: Settings, log: Log, tracing: RequestSpans | None = None) -> Services:
     """What the endpoints of a server share, as `settings` say."""
     described = document((*ROUTES, METRICS_ROUTE))
     pages = Pages(described.as_json(), page(described))
+    if tracing is not None:
+        ledger.trace_writes(tracing)
     return Services(
         ledger,
         log,
@@ -103,6 +107,7 @@ def services_of(ledger: Ledger, settings: Settings, log: Log) -> Services:
         slots_max=settings.slots,
         read_threads=settings.read_threads,
         stream_bounds=StreamBounds(settings.streams_max, settings.stream_write_seconds),
+        tracing=tracing,
     )
 
 
@@ -272,6 +277,8 @@ def _closed(services: Services, ledger: Ledger, time: _Time, log: Log) -> bool:
         with _given_up_by_signals():
             idle = services.close(time.left())
             ledger.close(max(time.left(), CLOSING_SECONDS_MIN))
+            if services.tracing is not None:
+                services.tracing.close()
     except StorageFailure as failure:
         log.failure("the ledger could not be closed in time", failure)
         return False

@@ -59,6 +59,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     metrics_port: Annotated[
         Port | None, Meta(description="A port for /metrics alone; null serves it with everything else.")
     ] = None
+    telemetry: Annotated[
+        Literal["off", "otlp"], Meta(description="Where traces go; otlp needs relatum[otel], and reads OTEL_* names.")
+    ] = "off"
     slots: Annotated[int, Meta(ge=0, le=SLOTS_MAX, description="Admission slots; 0 sheds all load.")] = SLOTS_DEFAULT
     streams_max: Annotated[int, Meta(ge=0, le=4_096, description="Change feeds followed at once.")] = 64
     stream_write_seconds: Annotated[int, Meta(ge=1, le=3_600, description="For a follower to take what is sent.")] = 10
