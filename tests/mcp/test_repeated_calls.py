@@ -92,6 +92,7 @@ async def test_a_relation_that_was_retired_is_asserted_anew(caller: Caller, url:
         assert first["id"] != (await agent.call("memory_link", **ends, rel="leads_to"))["id"]
 
 
+@pytest.mark.slow  # two servers are started for it
 async def test_a_server_started_again_knows_the_call(tmp_path: Path) -> None:
     secret = initialise(tmp_path / "store")
     ids: list[str] = []
