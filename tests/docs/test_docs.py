@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -25,6 +22,7 @@ from relatum.http.settings import Settings
 from relatum.telemetry import Metrics
 from tests.cli.program import environment
 from tests.docs.pages import DOCS, README, ROOT, blocks, command_lines, inline_code, pages, script, table
+from tests.support.ports import port_for_nobody_else
 
 HOWTO = DOCS / "howto"
 FOLLOW = HOWTO / "follow-a-partition.md"  # about a program, which tests/feeds runs
@@ -173,16 +171,6 @@ def run_in_shell(code: str, folder: Path) -> str:
         printed, _ = shell.communicate(timeout=120)
     assert 0 == shell.returncode, printed
     return printed
-
-
-def port_for_nobody_else() -> int:
-    """A free port below those that the system gives to whoever asks for any, so that nobody gets it meanwhile."""
-    given_away = Path("/proc/sys/net/ipv4/ip_local_port_range")
-    lowest = int(given_away.read_text().split()[0]) if given_away.exists() else 32_768
-    for port in range(lowest - 1 - os.getpid() % 5_000, 1_024, -1):
-        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            return port
-    raise AssertionError("no port is free")
 
 
 def statuses_told(code: str) -> list[str]:

@@ -27,14 +27,12 @@ _NO_ROUTE: Final = "(none)"
 """Stands for the route in metrics where there is none: a path that a client made up is no label."""
 
 
-def application(
-    routes: Iterable[AnyRoute], services: Services, operating: Mapping[str, ASGIApp] | None = None
-) -> ASGIApp:
-    """What serves `routes`, and to an operator the endpoints `operating`, which are no part of the contract."""
+def application(routes: Iterable[AnyRoute], services: Services, beside: Mapping[str, ASGIApp] | None = None) -> ASGIApp:
+    """What serves `routes`, and `beside` them what the document does not describe: endpoints by path that take POST."""
     methods: dict[str, dict[str, ASGIApp]] = defaultdict(dict)
     for route in routes:
         methods[route.path] |= _endpoints(route, services)
-    for path, endpoint in (operating or {}).items():
+    for path, endpoint in (beside or {}).items():
         methods[path]["POST"] = endpoint
     paths = {path: _Methods(endpoints, services) for path, endpoints in methods.items()}
     exact = {path: endpoint for path, endpoint in paths.items() if "{" not in path}

@@ -25,6 +25,8 @@ from relatum.http.app import application, while_busy
 from relatum.http.connections import Connections
 from relatum.http.library_logs import told_in, unhandled_in
 from relatum.http.listeners import BACKLOG, address_of, file_listener, port_listener
+from relatum.http.mcp_endpoint import PATH as MCP_PATH
+from relatum.http.mcp_endpoint import McpEndpoint, is_served
 from relatum.http.openapi.document import document
 from relatum.http.openapi.page import page
 from relatum.http.operator import Operating, OperatorToken
@@ -73,6 +75,7 @@ def serve(
     time = _Time(settings.drain_timeout_seconds)
     operating = _operating(operator_token, services)
     try:
+        agents = McpEndpoint(services, settings) if is_served(settings) else None
         with contextlib.ExitStack() as stack:
             stack.enter_context(told_in(log))
             stack.enter_context(
@@ -84,7 +87,7 @@ def serve(
                     _config(app, _bounds(app, connections, services, settings), settings),
                     [stack.enter_context(listener) for listener in listeners],
                 )
-                for app, listeners in _applications(services, settings, operating)
+                for app, listeners in _applications(services, settings, operating, agents)
             ]
             sweep_seconds = 60.0 * settings.sweep_interval_minutes
             finished = _run(servers, services, time, sweep_seconds, lambda: _announce(servers, announce, log))
@@ -117,18 +120,19 @@ def _operating(token: OperatorToken | None, services: Services) -> Mapping[str, 
 
 
 def _applications(
-    services: Services, settings: Settings, operating: Mapping[str, ASGIApp]
+    services: Services, settings: Settings, operating: Mapping[str, ASGIApp], agents: McpEndpoint | None
 ) -> list[tuple[ASGIApp, _Listeners]]:
     """What is served, and on which listeners."""
     host, port, uds, metrics_port = settings.host, settings.port, settings.uds, settings.metrics_port
     listeners: _Listeners = [] if port is None else [port_listener(host, port)]
     listeners = [*listeners, *([] if uds is None else [file_listener(uds)])]
+    routes = (*ROUTES, METRICS_ROUTE) if metrics_port is None else ROUTES
+    app = application(routes, services, operating if agents is None else {**operating, MCP_PATH: agents})
+    if agents is not None:
+        agents.app = app
     if metrics_port is None:
-        return [(application((*ROUTES, METRICS_ROUTE), services, operating), listeners)]
-    return [
-        (application(ROUTES, services, operating), listeners),
-        (application((METRICS_ROUTE,), services), [port_listener(host, metrics_port)]),
-    ]
+        return [(app, listeners)]
+    return [(app, listeners), (application((METRICS_ROUTE,), services), [port_listener(host, metrics_port)])]
 
 
 def _bounds(app: ASGIApp, connections: Connections, services: Services, settings: Settings) -> Bounds:

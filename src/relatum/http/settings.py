@@ -39,6 +39,8 @@ _ENDPOINT_NAMES: Final = re.compile(
 _FOUND_CHARACTERS_MAX: Final = 80
 
 LogLevel = Literal["debug", "info", "warning", "error"]
+McpMode = Literal["auto", "on", "off"]
+Origins = Annotated[str, Meta(min_length=1, max_length=4_096, pattern=r"^\S+\Z")]
 Port = Annotated[int, Meta(ge=0, le=65_535)]
 
 
@@ -106,6 +108,15 @@ class Settings(Struct, frozen=True, kw_only=True):
             description="How far the clock may be after the last commit and the host's files; 0 believes any clock.",
         ),
     ] = 3_600
+    mcp: Annotated[
+        McpMode, Meta(description="Whether /mcp is served; auto: where the package of the extra mcp is installed.")
+    ] = "auto"
+    mcp_tools: Annotated[
+        str, Meta(min_length=1, max_length=255, pattern=r"^\S+\Z", description="The sets of tools that /mcp offers.")
+    ] = "core"
+    mcp_origins: Annotated[
+        Origins | None, Meta(description="Web pages that may ask /mcp: origins joined by commas; null for none.")
+    ] = None
     log_level: Annotated[LogLevel, Meta(description="The least severe log lines written.")] = "info"
 
     def as_toml(self) -> str:

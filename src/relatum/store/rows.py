@@ -299,9 +299,11 @@ def unpack_completeness(body: bytes) -> Completeness:
     """The headers of a body."""
     if len(body) != _HEADER.size:
         raise StorageInconsistency("a completeness header has a wrong length")
-    fields = _HEADER.unpack(body)
-    counts, sums = fields[::2], (int.from_bytes(total, "big") for total in fields[1::2])
-    return Completeness(*(part for pair in zip(counts, sums, strict=True) for part in pair))
+    uses, sum_uses, count_out, sum_out, count_in, sum_in = _HEADER.unpack(body)
+    number = int.from_bytes
+    return Completeness(
+        uses, number(sum_uses, "big"), count_out, number(sum_out, "big"), count_in, number(sum_in, "big")
+    )
 
 
 def pack_adjacency(kind: Kind, other: Ref) -> bytes:
