@@ -116,7 +116,7 @@ class Ledger(CompanyCommands):
         )
         self._derived = DerivedEdges(derived_path)
         self._index = SearchIndex(index_path, log, None if index_path is None else ON_DISK)
-        self._indexing = Indexing(self._index, self.view, log, in_background=index_path is not None)
+        self._indexing = Indexing(self._index, self.view, log, None if index_path is None else database)
         self._submitting = Submitting(self._committer, self._indexing, self.view, self.metrics)
         self._beside = Beside(self._index, self._derived, ages, log)
         self.mining = Mining(self._derived, self.view)

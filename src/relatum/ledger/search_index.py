@@ -22,6 +22,7 @@ from relatum.errors import SearchUnavailable, StorageFailure, StorageInconsisten
 from relatum.ledger.search.background import BackgroundIndexing
 from relatum.ledger.search.index import SearchIndex
 from relatum.ledger.writer.submission import MemorySubmission, RecordSubmission
+from relatum.store.database import Database
 from relatum.store.view import LedgerView
 from relatum.telemetry import Log
 
@@ -63,13 +64,19 @@ def _is_deletion(submission: MemorySubmission) -> bool:
     return isinstance(submission.operation, DeleteRecord)
 
 
+def _unjudging(database: Database) -> Callable[[], LedgerView]:
+    """Views by which nothing is judged, so that work in the background asks no clock."""
+    return lambda: LedgerView(database.view(), 0, database.store_key, recounts=database.recounts)
+
+
 class Indexing:
     """Of one ledger. Any thread may use it."""
 
     def __init__(
-        self, index: SearchIndex, view: Callable[[], LedgerView], log: Log, *, in_background: bool = False
+        self, index: SearchIndex, view: Callable[[], LedgerView], log: Log, kept: Database | None = None
     ) -> None:
-        self._background = BackgroundIndexing(index, view, log) if in_background else None
+        """The index is kept in step in the background with the database that is `kept`, if there is one."""
+        self._background = None if kept is None else BackgroundIndexing(index, _unjudging(kept), log)
         if self._background is not None:
             index.on_behind = self._background.add
         self._index = index
