@@ -18,9 +18,10 @@ import logging
 import os
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import PurePath
-from typing import Final, Generic, Literal, TextIO, TypeVar, get_args
+from typing import Final, Generic, Literal, Protocol, TextIO, TypeVar, get_args
 
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
@@ -57,6 +58,16 @@ _SECONDS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0
 _GROUP_SIZES: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 MetricT = TypeVar("MetricT", bound=MetricWrapperBase)
+
+
+class WriteSpans(Protocol):
+    """Traces what the writer does for commands; it is told nothing of what they say."""
+
+    def queued(self) -> object:
+        """A command begins to wait for the writer; what is answered stands for its wait."""
+
+    def committing(self, queued: Sequence[object]) -> AbstractContextManager[None]:
+        """A group has taken those that waited; within it, they are committed and answered."""
 
 
 class Labelled(Generic[MetricT]):

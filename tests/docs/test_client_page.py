@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random  # noqa: TID251 - when a process dies is drawn from a seed
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from relatum.client import Client, CredentialSpec, Scope
 from tests.docs.pages import DOCS, README, blocks
 from tests.http.serving import Server, initialise
 from tests.support.polling import WAIT_SECONDS
+from tests.support.ports import port_for_nobody_else
 
 WORKER = DOCS / "howto" / "extract.py"
 
@@ -81,8 +81,7 @@ def test_a_worker_killed_beside_a_server_that_is_killed_writes_everything_once(
     tmp_path: Path, kills: int, tickets: int
 ) -> None:
     assert len(WORKER.read_text().splitlines()) <= 40
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
+    port = str(port_for_nobody_else())
     url = f"http://127.0.0.1:{port}"
     store, queue = tmp_path / "store", tmp_path / "tickets.jsonl"
     lines = ({"number": n, "cause": f"cause {n}", "effect": f"effect {n}"} for n in range(tickets))

@@ -150,6 +150,7 @@ def test_of_many_findings_some_are_logged_and_all_are_counted(sound_rows: Rows) 
     assert "not logged" in str(under.lines()[LOGGED_MAX]["message"])
 
 
+@pytest.mark.slow
 def test_nothing_is_made_up_while_four_clients_write(tmp_path: Path) -> None:
     with Ledger.open(tmp_path / "store", create=True) as ledger, scrubbed(ledger) as under:
 

@@ -20,6 +20,7 @@ from relatum.cli.compact import compact
 from relatum.cli.confirm_clock import confirm_clock
 from relatum.cli.exit_status import Commands
 from relatum.cli.init import init
+from relatum.cli.mcp import mcp
 from relatum.cli.output import take_any_text
 from relatum.cli.quickstart.command import quickstart
 from relatum.cli.rebuild import rebuild
@@ -58,6 +59,7 @@ for _command in (
     init,
     admin,
     serve,
+    mcp,
     backup,
     restore,
     export_command,

@@ -19,6 +19,7 @@ from relatum.limits import MIB
 from relatum.store.process_setup import FILES_RESERVED, room_for_connections
 
 if TYPE_CHECKING:
+    from relatum.http.tracing import RequestSpans
     from relatum.ledger import Ledger
     from relatum.telemetry import Log, Scalar
 
@@ -75,6 +76,7 @@ def _serve(settings: Settings) -> None:
     token = None if token_file is None else OperatorToken.read(token_file)
     if token is not None and token.open_to_all:
         log.warning("everybody on this machine can read the file with the operator's credential")
+    tracing = _tracing(settings)
     ledger = Ledger.open(
         settings.directory,
         log=log,
@@ -90,11 +92,22 @@ def _serve(settings: Settings) -> None:
     _hold_ballast(ledger, settings, log)
     log.info("started", version=__version__, recovered=ledger.recovered, **_told(settings))
     try:
-        finished = server.serve(ledger, settings, log, operator_token=token)
+        finished = server.serve(ledger, settings, log, operator_token=token, tracing=tracing)
     except AddressUnavailable as error:
         raise click.ClickException(str(error)) from error
     if not finished:
         end_at_once("the time to drain was over before everything that ran had finished")
+
+
+def _tracing(settings: Settings) -> RequestSpans | None:
+    """What traces requests and groups, if anything is to; nothing of it is imported otherwise."""
+    if settings.telemetry == "off":
+        return None
+    try:
+        from relatum.http.otel import otlp
+    except ImportError:
+        raise click.ClickException("telemetry otlp needs the packages of relatum[otel]") from None
+    return otlp()
 
 
 def _fitted(settings: Settings, log: Log) -> Settings:

@@ -13,6 +13,7 @@ from starlette.types import Scope
 
 from relatum.entropy import SystemEntropy
 from relatum.http.responses import Header
+from relatum.http.trace_context import traced
 from relatum.telemetry import Scalar
 
 HEADER: Final = b"x-request-id"
@@ -33,6 +34,6 @@ def request_id(headers: Iterable[Header]) -> bytes:
 
 
 def identified(scope: Scope) -> dict[str, Scalar]:
-    """The attributes by which a log line tells which request it is about."""
+    """The attributes by which a log line tells which request it is about, and of which trace."""
     named = scope.get("extensions", {}).get(EXTENSION)
-    return {} if named is None else {"request_id": named["id"]}
+    return {**({} if named is None else {"request_id": named["id"]}), **traced(scope)}

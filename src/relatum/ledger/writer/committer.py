@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import Thread
 from time import perf_counter
+from typing import Final
 
 from relatum.clock import FloorClock
 from relatum.entropy import Entropy
@@ -29,7 +30,9 @@ from relatum.ledger.writer.row_counter import RowCounter
 from relatum.ledger.writer.submission import Outcome, Submission, Ticket
 from relatum.store import failpoints
 from relatum.store.database import Database
-from relatum.telemetry import Log, Metrics, storage_cause
+from relatum.telemetry import Log, Metrics, WriteSpans, storage_cause
+
+_UNTRACED: Final = nullcontext()
 
 
 class Committer:
@@ -52,6 +55,8 @@ class Committer:
         self.broken: set[tuple[str, str]] = set()
         """Journals, by workspace id and stream, that a reader found broken: no command extends them until a restart."""
         self.announcer = Announcer()
+        self.spans: WriteSpans | None = None
+        """What traces groups, if anything does."""
         self._database = database
         self._clock = clock
         self._clock_guard = clock_guard
@@ -97,7 +102,7 @@ class Committer:
         """Queues commands that are decided in order. Raises WriteBusy (full) or WritesRefused (poisoned, closing)."""
         if self.poisoned:
             raise WritesRefused("writes are refused after a storage failure, until a restart")
-        self._intake.put(Ticket(tuple(submissions), on_done))
+        self._intake.put(Ticket(tuple(submissions), on_done, self.spans.queued() if self.spans else None))
         self._wake()
 
     def drain(self, timeout_seconds: float) -> bool:
@@ -128,8 +133,9 @@ class Committer:
             else:
                 self._decide(deciding, self._turns)
                 if deciding.tickets:
-                    self._commit(deciding)
-                    self._mark()
+                    with self._traced(deciding.tickets):
+                        self._commit(deciding)
+                        self._mark()
         except ClockAhead as failure:  # nothing was decided: whatever was taken is told so
             if not self._clock_refused:
                 self._log.failure("the clock is too far ahead; commands are refused until that is set right", failure)
@@ -185,6 +191,9 @@ class Committer:
         if group.moved:
             self.announcer.announce(frozenset(group.moved))
         self._metrics.replays.inc(group.replays)
+
+    def _traced(self, tickets: list[Ticket]) -> AbstractContextManager[None]:
+        return _UNTRACED if self.spans is None else self.spans.committing([ticket.queued for ticket in tickets])
 
     def _mark(self) -> None:
         """Where the watermark lags: what was answered is durable, so nobody but the next is told of a failure."""
