@@ -129,7 +129,7 @@ class Model:
         return None
 
     def _holds(self, pin: Json) -> bool:
-        return bool(self.records[pin["record_id"]][-1]["revision"] == pin["revision"])
+        return holds(self.records[pin["record_id"]][-1], pin["revision"])
 
     def change(self, command: Command) -> Json:
         """What its stream tells of a command that was taken."""

@@ -100,8 +100,17 @@ def test_an_integer_passes_at_both_ends_of_its_range_and_not_one_past_them(name:
 
 
 def test_every_setting_has_a_test_of_its_range() -> None:
-    others = {"directory", "host", "log_level", "operator_token_file", "uds"}
+    others = {"directory", "host", "log_level", "operator_token_file", "telemetry", "uds"}
+    others |= {"mcp", "mcp_origins", "mcp_tools"}
     assert set(Settings.__struct_fields__) == {name for name, _, _ in INTEGERS} | others
+
+
+def test_the_settings_of_mcp_are_words() -> None:
+    settings = load({"RELATUM_MCP": "on", "RELATUM_MCP_ORIGINS": "https://desk.example", "HOME": "/"}, None, GIVEN)
+    assert ("on", "core", "https://desk.example") == (settings.mcp, settings.mcp_tools, settings.mcp_origins)
+    (problem,) = problems_of({"RELATUM_MCP": "maybe"})
+    assert "must be one of auto, off, on" in problem
+    assert 1 == len(problems_of({"RELATUM_MCP_TOOLS": "core, facts"}))
 
 
 def test_the_operator_s_token_file_is_a_path_or_nothing(tmp_path: Path) -> None:
@@ -127,6 +136,16 @@ def test_a_log_level_is_one_of_four() -> None:
     assert (
         "RELATUM_LOG_LEVEL (from the environment) must be one of debug, error, info, warning; found 'loud'",
     ) == problems_of({"RELATUM_LOG_LEVEL": "loud"})
+
+
+def test_telemetry_is_off_or_otlp() -> None:
+    assert ("off", "otlp") == (
+        load({}, None, GIVEN).telemetry,
+        load({"RELATUM_TELEMETRY": "otlp"}, None, GIVEN).telemetry,
+    )
+    assert ("RELATUM_TELEMETRY (from the environment) must be one of off, otlp; found 'on'",) == problems_of(
+        {"RELATUM_TELEMETRY": "on"}
+    )
 
 
 @pytest.mark.parametrize("text", ["", " 1", "1 ", "0x10", "1_0", "ten", "1.5", "true"])

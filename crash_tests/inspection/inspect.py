@@ -10,6 +10,7 @@ from crash_tests.inspection.chains import check_receipts, check_revisions, event
 from crash_tests.inspection.checkpoints import check_checkpoints
 from crash_tests.inspection.claims import Claim, Claims
 from crash_tests.inspection.counted import check_counted
+from crash_tests.inspection.history import check_history
 from crash_tests.inspection.indexes import check_indexes
 from crash_tests.inspection.journals import check_journals
 from crash_tests.inspection.judgments import check_judgments
@@ -81,6 +82,7 @@ def _check_partition(partition: StoredPartition, events: list[Event]) -> None:
     check_judgments(partition, events)
     check_counted(partition)
     check_log(partition, events)
+    check_history(partition, events)
     check_soundness(partition)
 
 

@@ -58,6 +58,13 @@ STATUS: dict[Code, int] = {
 }
 
 
+RETRYABLE: dict[Code, bool] = {code: status in (500, 503) for code, status in STATUS.items()}
+"""Whether the identical request may be sent again: its outcome is unknown, or there was no room for it.
+
+What any other code refuses is refused again.
+"""
+
+
 class Refusal(Struct, frozen=True):
     """An expected "no" (transport.md, error envelope). `status` follows from `code` except for 413."""
 

@@ -12,13 +12,16 @@ written is dropped and stops nobody.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import logging
+import os
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import PurePath
-from typing import Final, Generic, Literal, TextIO, TypeVar, get_args
+from typing import Final, Generic, Literal, Protocol, TextIO, TypeVar, get_args
 
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
@@ -33,8 +36,17 @@ from prometheus_client.metrics import MetricWrapperBase
 
 Level = Literal["debug", "info", "warning", "error"]
 Scalar = str | int | float | bool | None
+StorageCause = Literal["disk_full", "quota_exceeded", "file_too_large", "read_only", "io_error", "other"]
 
 METRICS_CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
+
+_CAUSES: Final[dict[int, StorageCause]] = {
+    errno.ENOSPC: "disk_full",
+    errno.EDQUOT: "quota_exceeded",
+    errno.EFBIG: "file_too_large",
+    errno.EROFS: "read_only",
+    errno.EIO: "io_error",
+}
 
 _ATTRIBUTE_CHARACTERS_MAX: Final = 1024
 _FRAMES_MAX: Final = 12
@@ -46,6 +58,16 @@ _SECONDS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0
 _GROUP_SIZES: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 MetricT = TypeVar("MetricT", bound=MetricWrapperBase)
+
+
+class WriteSpans(Protocol):
+    """Traces what the writer does for commands; it is told nothing of what they say."""
+
+    def queued(self) -> object:
+        """A command begins to wait for the writer; what is answered stands for its wait."""
+
+    def committing(self, queued: Sequence[object]) -> AbstractContextManager[None]:
+        """A group has taken those that waited; within it, they are committed and answered."""
 
 
 class Labelled(Generic[MetricT]):
@@ -98,6 +120,9 @@ class Metrics:
         self.connections = gauge("relatum_connections", "Connections held.")
         self.connections_dropped = Labelled(
             counter("relatum_connections_dropped_total", "Connections that were ended at once.", "cause")
+        )
+        self.storage_failures = Labelled(
+            counter("relatum_storage_failures_total", "Failures of the disk that have stopped all writes.", "cause")
         )
         self.poisoned = gauge("relatum_poisoned", "1 once a storage failure has stopped all writes, else 0.")
         self.position = gauge("relatum_position", "The published position of the store.")
@@ -160,10 +185,38 @@ class Log:
 
 
 def describe_exception(error: BaseException) -> dict[str, Scalar]:
-    """`error` as attributes of a log line, without its text: its type, and its trace as `file:line function > …`."""
+    """`error` as attributes of a log line, without its text: its type, and its trace as `file:line function > …`.
+
+    Where the operating system refused something, its number, its name and a word for it.
+    """
+    told: dict[str, Scalar] = {"error_type": type(error).__qualname__, "error_trace": _places(error)}
+    cause, number = storage_cause(error)
+    return told if number is None else told | {"cause": cause, "errno": number, "errno_name": errno.errorcode[number]}
+
+
+def storage_cause(error: BaseException) -> tuple[StorageCause, int | None]:
+    """Why the operating system refused something, in a word, and its number; `other` where it is not the one to blame.
+
+    It is looked for in all that led to `error`; the engine tells it only in the words of the system.
+    """
+    each: BaseException | None = error
+    while each is not None:
+        number = each.errno if isinstance(each, OSError) else _errno_told(str(each))
+        if number is not None and number in errno.errorcode:
+            return _CAUSES.get(number, "other"), number
+        each = each.__cause__ or each.__context__
+    return "other", None
+
+
+def _errno_told(text: str) -> int | None:
+    return next((number for number in _CAUSES if os.strerror(number) in text), None)
+
+
+def _places(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)[-_FRAMES_MAX:]
-    places = (f"{'/'.join(PurePath(frame.filename).parts[-3:])}:{frame.lineno} {frame.name}" for frame in frames)
-    return {"error_type": type(error).__qualname__, "error_trace": " > ".join(places)}
+    return " > ".join(
+        f"{'/'.join(PurePath(frame.filename).parts[-3:])}:{frame.lineno} {frame.name}" for frame in frames
+    )
 
 
 def fault_of(error: BaseException) -> str:

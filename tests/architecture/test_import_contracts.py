@@ -55,6 +55,9 @@ PLANTED = [
     ("one-engine-module", "store/keys", "import rocksdict"),
     ("one-engine-module", "ledger/reads/graph", "from rocksdict import Rdict"),
     ("one-engine-module", "cli/verify", "def late() -> None:\n    import rocksdict"),
+    ("one-protocol-room", "http/app", "import mcp"),
+    ("one-protocol-room", "client/pool", "def late() -> None:\n    import mcp_types"),
+    ("tools-over-the-client", "mcp/tools", "import relatum.ledger"),
     ("no-cycles", "store/rows", "import relatum.store.keys"),
     ("no-cycles", "core/decide/records", "import relatum.core.ids"),
 ]

@@ -56,6 +56,7 @@ PROCESS: Final = {
     "metrics": "counted here and below, told on one page",
     "readiness": "whether commands are accepted",
     "in_turns_with": "the writer shares the event loop",
+    "trace_writes": "waits and groups are traced",
     "judgments.sweep_due": "the timer of the sweep",
     "image": "an operator's backup",
     "compact": "an operator's compaction",

@@ -224,6 +224,7 @@ def test_a_server_that_is_killed_leaves_no_backup_and_its_next_start_no_image(la
         assert not images_of(large)
 
 
+@pytest.mark.slow
 def test_a_client_that_is_killed_leaves_no_backup_and_the_server_no_image(large: Path, tmp_path: Path) -> None:
     with operated(large) as (server, _):
         backup = next(killed_in_the_midst(server, tmp_path))

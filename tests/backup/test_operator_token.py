@@ -65,6 +65,7 @@ OWN, FOREIGN = 10, 20
         (0o400, ROOT, FOREIGN, "owner"),
         (0o440, ROOT, OWN, "group"),
         (0o640, ROOT, OWN, "group"),
+        (0o440, ROOT, ROOT, "group"),
         (0o440, ROOT, FOREIGN, "others"),
         (0o440, ALICE, OWN, "others"),
         (0o444, ROOT, FOREIGN, "all"),

@@ -12,6 +12,7 @@ import pytest
 from relatum.cli.bench.peers import available, product
 from relatum.cli.bench.peers.peer import Peer
 from relatum.cli.bench.peers.seed import Seed
+from tests.support.matrix import first_of
 
 KEYS = ("sqlite", "sqlite-committer", "lmdb", "postgresql", "postgresql-rows", "postgresql-committer", "cozo")
 
@@ -56,7 +57,7 @@ def commit(peer: Peer, *commands: bytes) -> list[bytes]:
         client.close()
 
 
-@pytest.fixture(scope="module", params=KEYS)
+@pytest.fixture(scope="module", params=first_of(KEYS, quick=4))
 def beside(request: pytest.FixtureRequest, scratch: Path, ours: tuple[product.Peer, Seed]) -> Iterator[Beside]:
     """Each peer that is installed."""
     found, key = available(), request.param

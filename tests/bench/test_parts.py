@@ -66,6 +66,10 @@ ROWS = {
         *(f"upkeep/{what}" for what in ("floor/scan", "verify", "floor/copy", "backup", "floor/start", "start")),
     ],
     "mixed": [*(f"mixed/64/{what}" for what in ("rate", "p50", "p99", "load", "stall")), "mixed/idle/stall"],
+    "neighbours": [
+        "neighbours/alone/longest",
+        *(f"neighbours/{name}/{what}" for name in ("first-command", "first-search") for what in ("longest", "own")),
+    ],
     "growth": [
         *(
             f"{store}/{what}"

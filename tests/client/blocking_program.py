@@ -123,6 +123,7 @@ def judge(memory: Memory, cause: Ref) -> None:
     second = memory.records.save("Staging is deployed by app-production.")
     results = judgments.judge([(one, "related") for one in second.candidates[:1]])
     assert [True] == [one.ok for one in results]
+    assert () == judgments.judge([]), "nothing is asked for nothing"
     [pair] = judgments.submit([Pair(source=first.record_id, target=cause.record_id, similarity=0.5)])
     assert pair == (judgments.submit([(first, cause)]))[0]
     assert pair.candidate_id in [one.candidate_id for one in judgments.pending(min_age_millis=0, limit=50)]

@@ -122,6 +122,7 @@ async def judge(memory: AsyncMemory, cause: Ref) -> None:
     second = await memory.records.save("Staging is deployed by app-production.")
     results = await judgments.judge([(one, "related") for one in second.candidates[:1]])
     assert [True] == [one.ok for one in results]
+    assert () == await judgments.judge([]), "nothing is asked for nothing"
     [pair] = await judgments.submit([Pair(source=first.record_id, target=cause.record_id, similarity=0.5)])
     assert pair == (await judgments.submit([(first, cause)]))[0]
     assert pair.candidate_id in [one.candidate_id async for one in judgments.pending(min_age_millis=0, limit=50)]

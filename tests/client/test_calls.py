@@ -190,6 +190,8 @@ def test_settings_are_refused_where_they_are_wrong(tmp_path: Path, monkeypatch: 
         {"secret": SECRET, "secret_file": open_file},
         {"secret_file": open_file},
         {"profile": "absent"},
+        {"proxy": "nonsense"},
+        {"url": "https://host", "verify": "/no/such/file"},
     ):
         with pytest.raises(ConfigurationError) as caught:
             Client(**wrong)
@@ -224,7 +226,8 @@ def test_no_text_of_the_client_has_the_secret(server: Server, caplog: pytest.Log
         client.identity()
     texts += traceback.format_exception(gone.value)
     texts += [record.getMessage() + repr(record.args) for record in caplog.records]
-    assert any("relatum.client" == record.name for record in caplog.records)
+    told = [record.getMessage() for record in caplog.records if record.name == "relatum.client"]
+    assert any(line.startswith("GET /api/v1/identity: 401 unauthorized, attempt 1") for line in told)
     assert [] == [text for text in texts if SECRET in text or SECRET[-43:] in text]
 
 

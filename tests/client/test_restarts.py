@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,7 +15,8 @@ from relatum.client import Client, Follower, HistoryDiverged, Scope
 from relatum.core.answers.feeds import RecordChange
 from tests.client.conftest import everything
 from tests.http.serving import Server, initialise
-from tests.support.polling import WAIT_SECONDS
+from tests.support.polling import WAIT_SECONDS, until
+from tests.support.ports import port_for_nobody_else
 
 SCOPE = Scope(project_id="demo", agent_id="scout", visibility="shared")
 
@@ -27,15 +27,15 @@ def served(directory: Path, port: int) -> Iterator[Server]:
         yield server
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port: int = taken.getsockname()[1]
-        return port
+def grown(entries: list[str], by: int) -> Callable[[], bool]:
+    """Whether a list has got longer by so many since now."""
+    before = len(entries)
+    return lambda: len(entries) >= before + by
 
 
 @pytest.mark.parametrize("kills", [1, pytest.param(10, marks=pytest.mark.slow)])
 def test_a_server_that_is_killed_beneath_costs_nobody_anything(tmp_path: Path, kills: int) -> None:
-    directory, port = tmp_path / "store", free_port()
+    directory, port = tmp_path / "store", port_for_nobody_else()
     administrator = initialise(directory)
     url = f"http://127.0.0.1:{port}"
     done = threading.Event()
@@ -67,8 +67,7 @@ def test_a_server_that_is_killed_beneath_costs_nobody_anything(tmp_path: Path, k
                     memory.records.activate()
                     for thread in threads:
                         thread.start()
-                before = len(made)
-                assert _until(lambda before=before: len(made) > before + 20)
+                until(grown(made, 20))
                 if killed < kills:
                     server.process.kill()
                     server.process.wait(WAIT_SECONDS)
@@ -76,7 +75,7 @@ def test_a_server_that_is_killed_beneath_costs_nobody_anything(tmp_path: Path, k
                     done.set()
                     for thread in threads[:-1]:
                         thread.join(WAIT_SECONDS)
-                    assert _until(lambda: len(seen) >= len(made))
+                    until(lambda: len(seen) >= len(made))
                     follower.stop()
                     threads[-1].join(WAIT_SECONDS)
                     stored = [one.record_id for one in memory.records.list(limit=100, scan_limit=10_000)]
@@ -84,16 +83,6 @@ def test_a_server_that_is_killed_beneath_costs_nobody_anything(tmp_path: Path, k
     assert set(made) == set(stored)
     assert len(seen) == len(stored)
     assert set(seen) == set(stored)
-
-
-def _until(holds: object) -> bool:
-    wait, left = threading.Event(), WAIT_SECONDS * 20
-    while not holds():  # type: ignore[operator]
-        if left <= 0:
-            return False
-        wait.wait(0.05)
-        left -= 1
-    return True
 
 
 def test_a_witness_notices_a_restore_and_a_checkpoint_alone_does_not(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def test_each_create_is_accepted_once(
 
     async def creating() -> None:
         async with AsyncClient(weather.url, secret=secret, timeout=0.25) as client:
-            memory, limit = client.scope(), anyio.CapacityLimiter(8)
+            memory, limit = client.scope(), anyio.CapacityLimiter(32)
 
             async def create(number: int) -> None:
                 async with limit:

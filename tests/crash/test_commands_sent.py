@@ -100,6 +100,7 @@ def decided() -> Iterator[dict[str, set[str]]]:
         yield found
 
 
+@pytest.mark.slow
 def test_the_embedded_life_sends_what_the_page_says(tmp_path: Path) -> None:
     descriptor = os.open(os.devnull, os.O_WRONLY)
     with decided() as found:

@@ -101,6 +101,7 @@ def test_a_run_for_a_change_comes_several_times_to_each_place_of_a_commit(part: 
     assert [] == [place for place in PLACES if place.startswith("commit.") and reached[place] < 4]
 
 
+@pytest.mark.slow
 def test_a_violation_tells_the_case_and_leaves_its_disk(tmp_path: Path) -> None:
     with pytest.raises(Violation, match=r"case 1: a store that is .* on (ext4|xfs).* cut.* at commit.published"):
         run(POWER_CUTS, tmp_path, cases=1, at="commit.published", control=LOSE_WATERMARK)

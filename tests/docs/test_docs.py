@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -19,10 +16,13 @@ import msgspec.structs
 import pytest
 
 from relatum.cli import main
+from relatum.http.route_table import ROUTES
+from relatum.http.routes import Route
 from relatum.http.settings import Settings
 from relatum.telemetry import Metrics
 from tests.cli.program import environment
 from tests.docs.pages import DOCS, README, ROOT, blocks, command_lines, inline_code, pages, script, table
+from tests.support.ports import port_for_nobody_else
 
 HOWTO = DOCS / "howto"
 FOLLOW = HOWTO / "follow-a-partition.md"  # about a program, which tests/feeds runs
@@ -104,7 +104,10 @@ def test_every_command_and_option_named_in_a_sentence_exists() -> None:
 def test_the_table_of_routes_is_the_table_of_the_server() -> None:
     document = json.loads((ROOT / "openapi" / "openapi.json").read_text())
     served = {f"{method.upper()} {path}" for path, methods in document["paths"].items() for method in methods}
-    assert served == {row[0].strip("`") for row in table(README, "Route")}
+    told = {row[0].strip("`"): row[3] for row in table(DOCS / "http.md", "Route")}
+    assert served == told.keys()
+    slots = {f"{route.method} {route.path}" for route in ROUTES if isinstance(route, Route) and route.slot}
+    assert slots == {route for route, slot in told.items() if slot == "slot"}
 
 
 def test_the_table_of_settings_is_that_of_the_program() -> None:
@@ -170,16 +173,6 @@ def run_in_shell(code: str, folder: Path) -> str:
     return printed
 
 
-def port_for_nobody_else() -> int:
-    """A free port below those that the system gives to whoever asks for any, so that nobody gets it meanwhile."""
-    given_away = Path("/proc/sys/net/ipv4/ip_local_port_range")
-    lowest = int(given_away.read_text().split()[0]) if given_away.exists() else 32_768
-    for port in range(lowest - 1 - os.getpid() % 5_000, 1_024, -1):
-        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            return port
-    raise AssertionError("no port is free")
-
-
 def statuses_told(code: str) -> list[str]:
     return re.findall(r"  # (\d{3})$", code, flags=re.MULTILINE)
 
@@ -209,3 +202,13 @@ def test_the_how_to_pages_can_be_pasted_one_after_another(tmp_path: Path) -> Non
     printed = run_in_shell(code, tmp_path)
     assert statuses_told(code) == statuses_seen(printed)
     assert len(statuses_told(code)) > 25
+
+
+@pytest.mark.slow
+@needs_curl
+def test_the_requests_of_the_page_on_judgments_can_be_pasted_after_the_first_steps(tmp_path: Path) -> None:
+    code = script(HOWTO / "first-steps.md", DOCS / "judgments.md")
+    printed = run_in_shell(code, tmp_path)
+    assert statuses_told(code) == statuses_seen(printed)
+    assert len(statuses_told(code)) > 12
+    assert '"superseded_by":"' in printed

@@ -195,6 +195,8 @@ async def _views(door: Door) -> Bodies:
             _scoped(idempotency_key="unlink", operation={"type": "unlink", **ends}),
         ],
         f"{MEMORY}/links/query": [_scoped(record_id=one)],
+        f"{MEMORY}/records/lineage": [_scoped(record_id=one, max_depth=2, node_limit=5)],
+        f"{MEMORY}/records/dependents": [_scoped(record_id=one, limit=5)],
         f"{MEMORY}/records/retained": [
             _scoped(filter={"disposition": "waiting", "standing": "current", "pinned": False, "eligible": True}),
         ],
@@ -235,6 +237,8 @@ def _company(workspace_id: str, source: Json, relation_id: str) -> Bodies:
         f"{COMPANY}/records/heads": [asked(record_ids=roots)],
         f"{COMPANY}/records/history": [asked(record_id=at, limit=5)],
         f"{COMPANY}/relations/history": [asked(relation_id=relation_id, limit=5)],
+        f"{COMPANY}/records/lineage": [asked(record_id=at, max_depth=2)],
+        f"{COMPANY}/records/dependents": [asked(record_id=at, limit=5)],
         f"{COMPANY}/links/query": [asked(record_id=at)],
         f"{COMPANY}/graph/typed": [asked(query={"root_record_ids": roots})],
         f"{COMPANY}/graph/evidence": [asked(query={"root_record_ids": roots})],

@@ -100,7 +100,8 @@ def _adjacency(reader: PartitionReader, rest: bytes) -> object:
     for direction in (Table.OUTGOING, Table.INCOMING):
         for entry in adjacency.entries(reader, direction, end):
             relation = reader.indexed_relation(entry.relation_id).relation
-            met.append(None if found is None else adjacency.neighbour(entry, direction, found.meta, relation))
+            if found is not None and found.meta.content == end:
+                met.append(adjacency.neighbour(entry, direction, found.meta, relation))
     return met, list(adjacency.dependents(reader, end))
 
 
@@ -233,7 +234,7 @@ PARTITION_DECODERS: Final[dict[Table, tuple[Decoder, ...]]] = {
     Table.OUTGOING: (Decoder(rows.unpack_adjacency),),
     Table.INCOMING: (Decoder(rows.unpack_adjacency),),
     Table.HEADER: (Decoder(rows.unpack_completeness),),
-    Table.DEPENDENT: (Decoder(rows.unpack_u64),),
+    Table.RECEIPT_WITNESS: (Decoder(rows.unpack_u64),),
     Table.RECEIPT: (Decoder(rows.unpack_receipt),),
     Table.JOURNAL: (Decoder(rows.RELATION_ENTRY.decode), Decoder(rows.RECORD_ENTRY.decode)),
     Table.TOPIC: (Decoder(rows.unpack_uuid),),
@@ -277,7 +278,12 @@ PARTITION_OPENINGS: Final[dict[Table, Opening]] = {
     Table.OUTGOING: _adjacency,
     Table.INCOMING: _adjacency,
     Table.HEADER: _header,
-    Table.DEPENDENT: _unpacked(Table.DEPENDENT, rows.unpack_u64),
+    Table.DEPENDENT: _adjacency,
+    Table.LEAF: _unpacked(Table.LEAF, bytes),
+    Table.TILE: _unpacked(Table.TILE, bytes),
+    Table.INSTANT: _unpacked(Table.INSTANT, bytes),
+    Table.STANDING_REVISION: _unpacked(Table.STANDING_REVISION, rows.STANDING.decode),
+    Table.FACT_REVISION: _unpacked(Table.FACT_REVISION, bytes),
     Table.RECEIPT: _unpacked(Table.RECEIPT, rows.unpack_receipt),
     Table.JOURNAL: _journal,
     Table.TOPIC: _unpacked(Table.TOPIC, rows.unpack_uuid),

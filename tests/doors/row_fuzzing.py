@@ -22,7 +22,7 @@ from tests.doors.values import replaced
 from tests.graphs.counted import Counted
 from tests.integrity.scene import Rows, ledger_on
 from tests.support.builders import START_MILLIS
-from tests.support.history import every_kind_of_event
+from tests.support.history import every_kind_of_event, many_events
 from tests.support.stores import partitions_of, published_rows
 
 AnyTable = Table | StoreTable
@@ -52,6 +52,7 @@ def every_row() -> Rows:
     clock = ManualClock(START_MILLIS)
     with ledger_on({}, clock, Counted()) as ledger:
         every_kind_of_event(ledger, clock)
+        many_events(ledger)
         return published_rows(ledger)
 
 

@@ -10,7 +10,7 @@ from tests.doors.bodies import bodies, post_paths
 from tests.doors.door import door
 from tests.doors.json_fuzzing import fuzz_route, fuzz_scan
 from tests.doors.mutating import as_json, bounded
-from tests.support.matrix import first_of
+from tests.support.matrix import every, first_of
 
 SCANS = 10_000
 CASES_A_ROUTE = [20, 80]
@@ -35,7 +35,7 @@ def changes_something(path: str) -> bool:
 
 
 @pytest.mark.parametrize("cases", first_of(CASES_A_ROUTE))
-@pytest.mark.parametrize("path", sorted(post_paths()))
+@pytest.mark.parametrize("path", every(2, sorted(post_paths())))
 def test_a_route_answers_any_body_as_the_document_says(path: str, cases: int) -> None:
     with bounded():
         statuses = asyncio.run(fuzz_route(path, cases, seed=0))

@@ -97,26 +97,31 @@ def problem(code: str) -> Json:
     return {"contract_version": 1, "error": {"code": code, "message": "a message"}}
 
 
+@pytest.mark.slow
 def test_a_server_error_is_a_fault_although_it_is_documented(world: World) -> None:
     assert ["Server error"] == titles(world, READ, 500, json=problem("internal_error"))
 
 
+@pytest.mark.slow
 def test_a_busy_server_is_none_if_it_says_when_to_come_again(world: World) -> None:
     busy = problem("retrieval_busy")
     assert [] == titles(world, QUERY, 503, json=busy, headers={"retry-after": "1"})
     assert ["Missing required response headers"] == titles(world, QUERY, 503, json=busy)
 
 
+@pytest.mark.slow
 def test_a_code_that_the_operation_does_not_have_is_a_fault(world: World) -> None:
     assert ["Response violates schema"] == titles(world, READ, 404, json=problem("checkpoint_not_found"))
 
 
+@pytest.mark.slow
 def test_nobody_is_told_so_and_nothing_else(world: World) -> None:
     told = {"json": problem("unauthorized"), "headers": {"www-authenticate": "Bearer"}}
     assert [] == titles(world, READ, 401, barred=True, **told)
     assert ["Nobody was let in"] == titles(world, READ, 403, barred=True, json=problem("forbidden"))
 
 
+@pytest.mark.slow
 def test_an_event_that_is_not_whole_is_a_fault(world: World) -> None:
     headers = {"content-type": "text/event-stream"}
     assert [] == titles(world, STREAM, 200, headers=headers, text='data: {"cursor":null}\n\n')

@@ -37,7 +37,7 @@ class Described:
         elif "content" in declared:
             media = response.headers["content-type"].partition(";")[0]
             schema = declared["content"][media]["schema"]
-            value = response.json() if media == "application/json" else response.text
+            value = response.json() if media.endswith("json") else response.text
             self._validator(json.dumps(schema)).validate(value)
 
     def _declared(self, response: httpx.Response) -> dict[str, Any]:
@@ -46,7 +46,12 @@ class Described:
         operations = self.document["paths"][min(found, key=lambda one: one.count("{"))] if found else {}
         if method not in operations:
             assert response.status_code == (405 if found else 404)
-            return {"content": {"application/json": {"schema": PROBLEM}}}
+            return {
+                "content": {
+                    "application/json": {"schema": PROBLEM},
+                    "application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}},
+                }
+            }
         responses: dict[str, dict[str, Any]] = operations[method]["responses"]
         assert str(response.status_code) in responses, f"{method} {path} does not declare {response.status_code}"
         declared = responses[str(response.status_code)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -128,3 +129,16 @@ def test_no_two_examples_of_a_route_share_a_name_with_different_requests() -> No
 
 def test_the_document_mentions_no_file_of_the_contract() -> None:
     assert b".md" not in DOCUMENT.as_json()
+
+
+def test_the_page_on_generated_clients_names_every_integer_of_64_bits() -> None:
+    page = (ROOT / "docs" / "generated-clients.md").read_text(encoding="utf-8")
+    told = set(re.findall(r"`(\w+)`", page.partition("| Members | Range |")[2].partition("| integers anywhere")[0]))
+    found: set[str] = set()
+    for schema in SCHEMAS.values():
+        for name, member in schema.get("properties", {}).items():
+            options = (member, *member.get("anyOf", ()))
+            wide = any(one.get("type") == "integer" and one.get("maximum", 0) > 2**53 for one in options)
+            if wide and name.endswith(("revision", "sequence", "_millis")):
+                found.add(name)
+    assert found == told

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.company.administering import within, workspace_of
-from tests.http.client import ABSENT, INVALID, RECORDS, RELATIONS, Caller, Json, accepted, issue, refusal
+from tests.http.client import ABSENT, INVALID, RECORDS, RELATIONS, Caller, Json, accepted, issue, ref, refusal
 
 LINKS = "/api/v1/memory/links"
 
@@ -25,7 +25,13 @@ def delete(caller: Caller, at: Json) -> None:
 
 def derive(caller: Caller, *sources: Json) -> Json:
     derivation = {"sources": list(sources), "method": "sum", "method_revision": "1", "evidence_ref": "run/1"}
-    return accepted(caller.command(RECORDS, type="derive", record={"content": "derived"}, derivation=derivation))
+    return ref(accepted(caller.command(RECORDS, type="derive", record={"content": "derived"}, derivation=derivation)))
+
+
+def named(dependent: Json) -> str:
+    """The id of the derived record, or of the relation."""
+    found: str = dependent["head"]["record_id"] if dependent["head"] else dependent["relation"]["relation_id"]
+    return found
 
 
 def link(caller: Caller, source: Json, target: Json) -> None:
@@ -213,3 +219,83 @@ def test_a_query_of_relations_takes_class_method_and_verdict(world: World) -> No
     assert set() == found(eligible=True) | found(reason="retired") | found(**{"class": "verdict"}) | found(method="x")
     accepted(caller.change("review", stale, disposition="approved"))
     assert set() == found(disposition="waiting")
+
+
+def test_a_lineage_shows_what_is_there_and_where_it_fails(world: World) -> None:
+    caller, admin, _ = world
+    ground, gone = caller.create("ground"), caller.create("gone")
+    middle = derive(caller, ground, gone)
+    top = derive(caller, middle, ground)
+    delete(caller, gone)
+    itself = {"record_id": top["record_id"]}
+    lineage = caller.ask(f"{RECORDS}/lineage", **itself).json()["lineage"]
+    nodes = {node["record_id"]: node for node in lineage["nodes"]}
+    assert [top["record_id"], middle["record_id"], ground["record_id"], gone["record_id"]] == list(nodes)
+    assert [0, 1, 1, 2] == [node["depth"] for node in lineage["nodes"]]
+    assert [None, None, None, "deleted"] == [node["reason"] for node in lineage["nodes"]], "each by itself"
+    assert [False, False, True, False] == [node["head"]["eligible"] for node in lineage["nodes"]]
+    holds = {(edge["derived"]["record_id"], edge["source"]["record_id"]): edge["holds"] for edge in lineage["edges"]}
+    assert {
+        (top["record_id"], middle["record_id"]): False,
+        (top["record_id"], ground["record_id"]): True,
+        (middle["record_id"], ground["record_id"]): True,
+        (middle["record_id"], gone["record_id"]): False,
+    } == holds
+    inspected = caller.ask(f"{RECORDS}/inspect", **itself).json()["inspection"]["eligibility"]
+    assert inspected["first_failure"] == lineage["first_failure"]
+    assert {"complete": True, "stop_reasons": [], "records_examined": 4} == lineage["coverage"]
+    seen_within = within(admin, "records/lineage", world.workspace, **itself).json()["lineage"]
+    assert (lineage["nodes"], lineage["edges"]) == (seen_within["nodes"], seen_within["edges"])
+    for bounds, left, stops in (
+        ({"max_depth": 0}, 1, ["depth_limit"]),
+        ({"max_depth": 1}, 3, ["depth_limit"]),
+        ({"node_limit": 3}, 3, ["node_limit"]),
+        ({"node_limit": 2, "max_depth": 1}, 2, ["depth_limit", "node_limit"]),
+        ({"node_limit": 4, "max_depth": 2}, 4, []),
+    ):
+        cut = caller.ask(f"{RECORDS}/lineage", **itself, **bounds).json()["lineage"]
+        assert (left, stops) == (len(cut["nodes"]), cut["coverage"]["stop_reasons"]), bounds
+    for wrong in ({"max_depth": 9}, {"node_limit": 0}, {"node_limit": 257}):
+        assert INVALID == refusal(caller.ask(f"{RECORDS}/lineage", **itself, **wrong))
+    assert (404, "record_not_found") == refusal(caller.ask(f"{RECORDS}/lineage", record_id=ABSENT))
+
+
+def test_dependents_are_listed_content_by_content_and_counted_for_the_present_one(world: World) -> None:
+    caller, admin, _ = world
+    at, other = caller.create("pinned"), caller.create("other")
+    old = caller.relate(at, other)
+    text = {"content": "moved on"}
+    revision = {"record_id": at["record_id"], "expected_revision": 1, "record": text}
+    accepted(caller.command(RECORDS, type="revise", **revision))
+    content = {"record_id": at["record_id"], "revision": 2}
+    review(caller, content, "approved")
+    approved = {**content, "revision": 3}
+    made = [
+        ("source", 2, derive(caller, content)["record_id"]),
+        ("endpoint", 3, caller.relate(approved, other)["relation_id"]),
+        ("endpoint", 2, caller.relate(other, content)["relation_id"]),
+        ("evidence", 3, caller.relate(evidence_sources=[approved])["relation_id"]),
+        ("endpoint", 1, old["relation_id"]),
+    ]
+    itself = {"record_id": at["record_id"]}
+    page = caller.ask(f"{RECORDS}/dependents", **itself).json()["page"]
+    told = [(one["use"], one["pinned_revision"], named(one)) for one in page["dependents"]]
+    assert made == told
+    assert [True, True, True, True, False] == [one["eligible"] for one in page["dependents"]]
+    assert {"source": 1, "endpoint": 2, "evidence": 1} == page["totals"]
+    joined: list[Json] = []
+    cursor: str | None = None
+    while cursor is not None or not joined:
+        step = caller.ask(f"{RECORDS}/dependents", **itself, limit=2, cursor=cursor).json()["page"]
+        joined, cursor = joined + step["dependents"], step["next_cursor"]
+    assert page["dependents"] == joined, "pages of two join to the same list"
+    first = caller.ask(f"{RECORDS}/dependents", **itself, limit=1).json()["page"]["next_cursor"]
+    assert INVALID == refusal(caller.ask(f"{RECORDS}/dependents", record_id=other["record_id"], cursor=first))
+    assert page == within(admin, "records/dependents", world.workspace, **itself).json()["page"]
+    delete(caller, approved)
+    gone = caller.ask(f"{RECORDS}/dependents", **itself).json()["page"]
+    assert {"source": 0, "endpoint": 0, "evidence": 0} == gone["totals"]
+    assert [one[2] for one in made] == list(map(named, gone["dependents"]))
+    for wrong in ({"limit": 0}, {"limit": 101}, {"cursor": "x"}):
+        assert INVALID == refusal(caller.ask(f"{RECORDS}/dependents", **itself, **wrong))
+    assert (404, "record_not_found") == refusal(caller.ask(f"{RECORDS}/dependents", record_id=ABSENT))

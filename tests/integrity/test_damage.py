@@ -21,6 +21,7 @@ from tests.integrity.probes import (
     answers,
 )
 from tests.integrity.scene import Scene
+from tests.support.matrix import matrix
 
 RELATION_IS_VERIFIED = {
     "relations/read",
@@ -125,8 +126,7 @@ CASES: dict[str, Case] = {
 }
 
 
-@pytest.mark.parametrize("manner", MANNERS)
-@pytest.mark.parametrize("kind", CASES)
+@pytest.mark.parametrize(("kind", "manner"), matrix(CASES, MANNERS))
 def test_whoever_meets_damage_says_so_and_nobody_answers_otherwise(
     scene: Scene, before: dict[str, Answer], kind: str, manner: str
 ) -> None:

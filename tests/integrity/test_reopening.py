@@ -22,6 +22,7 @@ from tests.integrity.damage import MANNERS
 from tests.support import builders
 from tests.support.builders import ADA, PARTITION, START_MILLIS
 from tests.support.desk import Desk
+from tests.support.matrix import matrix
 from tests.support.stores import derived_rows, published_rows, rebuilt_rows
 
 KEY = "the-key"
@@ -91,7 +92,7 @@ def damage(directory: Path, chosen: Chosen, manner: str, relation_id: str) -> tu
 
 NOT_OPENED = [("head", "removed"), ("head", "torn")]
 """What opening itself notices, and refuses."""
-OPENED = [(kind, manner) for kind in ROWS for manner in MANNERS if (kind, manner) not in NOT_OPENED]
+OPENED = [case for case in matrix(ROWS, MANNERS) if case.values not in NOT_OPENED]
 
 
 @pytest.mark.parametrize(("kind", "manner"), OPENED)

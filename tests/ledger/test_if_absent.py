@@ -90,6 +90,19 @@ def test_what_was_said_of_another_content_is_not_found(desk: Desk) -> None:
     assert (409, "revision_conflict") == desk.refuse(builders.assertion(one, two, if_absent=True))
 
 
+def test_an_approval_leaves_a_relation_to_be_found_whichever_revision_is_pinned(desk: Desk) -> None:
+    one, two = desk.create("one"), desk.create("two")
+    first = ask(desk, one, two)
+    approved = desk.review(one, "approved")
+    assert [("found", first.relation_id)] * 2 == [
+        (found.action, found.relation_id) for found in (ask(desk, one, two), ask(desk, approved, two))
+    ]
+    rejected = desk.review(approved, "rejected")
+    assert (409, "revision_conflict") == desk.refuse(builders.assertion(rejected, two, if_absent=True))
+    again = desk.review(rejected, "unreviewed")
+    assert ("found", first.relation_id) == (ask(desk, again, two).action, ask(desk, one, two).relation_id)
+
+
 def test_a_relation_on_evidence_that_is_gone_is_not_found(desk: Desk) -> None:
     one, two, proof = desk.create("one"), desk.create("two"), desk.create("proof")
     first = desk.relate(one, two, evidence_sources=(proof,))

@@ -65,6 +65,9 @@ def test_a_full_disk_stops_writes_alone_and_the_ballast_lets_the_server_stop_and
         fill(filler, leave=2 * MIB)
         doubtful = pen.write_until_refused()
         assert_poisoned(api, pen)
+        assert 1 == metric(api, 'relatum_storage_failures_total{cause="disk_full"}')
+        (told,) = [line for line in server.log_path.read_text().splitlines() if "a commit failed" in line]
+        assert '"cause":"disk_full","errno":28,"errno_name":"ENOSPC"' in told
         assert 0 == metric(api, "relatum_ballast_bytes")
         assert not (store / BALLAST_NAME).exists()
         assert 0 == server.stop()

@@ -71,7 +71,7 @@ def test_what_a_filter_seeks_a_name_by_is_an_identifier(kind: type[Any], member:
 
 @pytest.mark.parametrize("kind", [queries.RecordFilter, queries.CompanyRecordFilter, queries.RelationFilter])
 def test_null_means_the_same_as_omission(kind: type[Any]) -> None:
-    assert decode(kind) == decode(kind, **dict.fromkeys(kind.__struct_fields__))
+    assert decode(kind) == decode(kind, **dict.fromkeys(kind.__struct_encode_fields__))
 
 
 def test_an_empty_filter_has_the_documented_defaults() -> None:

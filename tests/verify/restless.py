@@ -13,7 +13,7 @@ from relatum.core.streams import RECORDS, RELATIONS, Cursor
 from relatum.ledger import Ledger
 from tests.fuzz.dice import Dice
 from tests.support import builders
-from tests.support.builders import PARTITION, PRIVATE
+from tests.support.builders import PARTITION, PRIVATE, START_MILLIS
 from tests.support.desk import Desk
 from tests.support.steps import Operation
 from tests.verify.restless_judge import RestlessJudge
@@ -66,7 +66,8 @@ class Restless:
         topic = self._name("topic") if dice.often(50) else None
         if len(records) < 3 or dice.often(20):
             origin = RecordProvenance(source_id=self._name("source")) if dice.often(50) else None
-            return builders.create("something", topic_key=topic, provenance=origin)
+            until = START_MILLIS + 10**12 if dice.often(30) else None
+            return builders.create("something", topic_key=topic, provenance=origin, valid_until_millis=until)
         ref, other, *_ = dice.shuffled(records[-8:])
         if relations and dice.often(40):
             return self._turned(dice.one_of(relations[-8:]))

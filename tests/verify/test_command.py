@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from relatum.cli import main
+from relatum.cli.verify import SHOWN_MAX
 from relatum.ledger import Ledger
 from relatum.store.keys import StoreTable, Table
 from relatum.store.verify.directory import verify_directory
@@ -26,7 +27,7 @@ FAMILIES = {table.name.lower() for table in (*StoreTable, *Table)}
 
 
 def report_of(directory: Path, *options: str, status: int) -> dict[str, Any]:
-    finished = run("verify", directory, *options)
+    finished = run("verify", directory, "--json", *options)
     assert status == finished.returncode, finished.stderr
     assert "" == finished.stderr, "there is no terminal to show progress on"
     report: dict[str, Any] = json.loads(finished.stdout)
@@ -45,10 +46,22 @@ def test_a_sound_store_ends_with_0_and_a_report_on_each_family(store: Path) -> N
     )
 
 
-def test_with_json_the_report_is_one_line(store: Path) -> None:
-    finished = run("verify", store, "--json")
-    assert 1 == len(finished.stdout.splitlines())
-    assert report_of(store, status=0) == json.loads(finished.stdout)
+def test_a_verdict_has_a_few_lines_and_the_whole_report_is_one(store: Path) -> None:
+    expected = verify_directory(store)
+    assert [
+        "everything holds",
+        f"  position {expected.position}, {expected.rows} rows of {len(FAMILIES)} families, 5 partitions",
+        f"  digest of the history {expected.digest}",
+    ] == run("verify", store).stdout.splitlines()
+    assert 1 == len(run("verify", store, "--json").stdout.splitlines())
+    remove_rows(store, Table.DEPENDENT, 9)
+    finished = run("verify", store)
+    assert 1 == finished.returncode
+    first, *others = finished.stdout.splitlines()
+    assert first.endswith(" findings: something does not hold")
+    assert SHOWN_MAX + 3 == len(others)
+    assert others[2].startswith("  header of workspace ")
+    assert others[-1].endswith(" more; --json prints the whole report")
 
 
 def test_a_store_with_findings_ends_with_1_and_names_them(store: Path) -> None:
@@ -95,7 +108,7 @@ SMALL_FILES = 'ulimit -f 60 && exec "$0" "$@"'
 
 def test_what_differs_is_told_even_where_there_is_no_room_to_find_out_which_rows(store: Path) -> None:
     remove_rows(store, Table.DEPENDENT, 1)
-    command = ["sh", "-c", SMALL_FILES, *COMMAND, "verify", str(store)]
+    command = ["sh", "-c", SMALL_FILES, *COMMAND, "verify", "--json", str(store)]
     finished = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert 1 == finished.returncode, finished.stderr
     header, finding = json.loads(finished.stdout)["findings"]
@@ -130,7 +143,7 @@ def test_a_fault_of_the_program_says_nothing_about_the_store(store: Path, monkey
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
 def test_a_report_that_can_not_be_printed_is_no_finding(store: Path) -> None:
     with Path("/dev/full").open("wb") as full:
-        command = [*COMMAND, "verify", str(store)]
+        command = [*COMMAND, "verify", "--json", str(store)]
         finished = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
     assert 2 == finished.returncode
     assert finished.stderr.startswith("Error: No space left on device")
@@ -140,7 +153,7 @@ def test_a_report_that_can_not_be_printed_is_no_finding(store: Path) -> None:
 READ_ONLY = """
 mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" || exit 77
 touch "$1/new" 2>/dev/null && exit 78
-exec "$2" -m relatum verify "$1"
+exec "$2" -m relatum verify --json "$1"
 """
 
 
@@ -157,7 +170,9 @@ def test_a_store_on_a_read_only_mount_is_verified(store: Path) -> None:
 def test_progress_is_shown_on_a_terminal_and_the_report_goes_elsewhere(store: Path) -> None:
     own, theirs = os.openpty()
     try:
-        with subprocess.Popen([*COMMAND, "verify", str(store)], stdout=subprocess.PIPE, stderr=theirs) as process:
+        with subprocess.Popen(
+            [*COMMAND, "verify", "--json", str(store)], stdout=subprocess.PIPE, stderr=theirs
+        ) as process:
             os.close(theirs)
             report, _ = process.communicate(timeout=60)
         assert b"verifying" in os.read(own, 65_536)

@@ -21,7 +21,7 @@ from relatum.store.memory import MemoryStore
 from relatum.store.verify.scrub import LOGGED_MAX, Pace, Scrub, scrubbing
 from relatum.store.verify.throttle import ROWS_BETWEEN_RESTS, Stopped, Unhurried
 from relatum.store.view import LedgerView
-from relatum.telemetry import Log
+from relatum.telemetry import Level, Log
 from tests.fuzz.dice import Dice
 from tests.support.builders import START_MILLIS
 from tests.support.desk import Desk
@@ -52,13 +52,13 @@ class PassClock:
 class Scrubbed:
     """A ledger under a scrub, and what the scrub has logged."""
 
-    def __init__(self, ledger: Ledger, pace: Pace) -> None:
+    def __init__(self, ledger: Ledger, pace: Pace, level: Level = "warning") -> None:
         self.ledger = ledger
         self.clock = PassClock()
         self.told = Event()
         self.reading = Event()
         self._written = StringIO()
-        log = Log(self._written, self._line)
+        log = Log(self._written, self._line, level)
         self.scrub = Scrub(self.view, ledger.metrics, log, self.clock, pace)
         self.views = 0
         self.broken = False
@@ -106,6 +106,20 @@ def test_it_goes_over_every_row_again_and_again(sound_rows: Rows) -> None:
         assert [] == under.lines()
 
 
+def test_the_end_of_a_pass_is_told(sound_rows: Rows) -> None:
+    with ledger_on(sound_rows) as ledger:
+        under = Scrubbed(ledger, HURRIED, "info")
+        under.scrub.start()
+        assert under.told.wait(WAIT_SECONDS)
+        under.scrub.stop()
+    line = under.lines()[0]
+    assert ("the scrub has gone through the store", len(sound_rows), 0) == (
+        line["message"],
+        line["rows"],
+        line["findings"],
+    )
+
+
 def test_a_finding_is_logged_and_counted_and_the_server_goes_on(sound_rows: Rows) -> None:
     key = next(key for key in sound_rows if key[PREFIX_BYTES] == Table.DEPENDENT and any(key[:PREFIX_BYTES]))
     with ledger_on({**sound_rows, key: rows.seal(key, rows.pack_u64(9))}) as ledger:
@@ -136,6 +150,7 @@ def test_of_many_findings_some_are_logged_and_all_are_counted(sound_rows: Rows) 
     assert "not logged" in str(under.lines()[LOGGED_MAX]["message"])
 
 
+@pytest.mark.slow
 def test_nothing_is_made_up_while_four_clients_write(tmp_path: Path) -> None:
     with Ledger.open(tmp_path / "store", create=True) as ledger, scrubbed(ledger) as under:
 

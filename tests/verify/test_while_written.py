@@ -107,7 +107,7 @@ def rows_of_every_table() -> dict[bytes, bytes]:
 LOST = [table for table in EARLY if table is not Table.PARTITION]
 
 
-@pytest.mark.parametrize("table", every(4, LOST))
+@pytest.mark.parametrize("table", every(10, LOST))
 def test_a_row_that_was_lost_is_found_whatever_is_written_between_two_steps(table: Table) -> None:
     """What is written goes to other partitions, since the writer itself would meet many of these faults."""
     found = dict(rows_of_every_table())

@@ -33,6 +33,7 @@ from relatum.cli.compact import compact
 from relatum.cli.confirm_clock import confirm_clock
 from relatum.cli.exit_status import Commands
 from relatum.cli.init import init
+from relatum.cli.mcp import mcp
 from relatum.cli.output import take_any_text
 from relatum.cli.quickstart.command import quickstart
 from relatum.cli.rebuild import rebuild
@@ -93,6 +94,7 @@ main.add_section(
         (credential, "relatum credential issue worker --can memory_read --project demo --agent extractor"),
         (whoami, "relatum whoami"),
         (profile, "relatum profile list"),
+        (mcp, "relatum mcp"),
         (api, "relatum api memory/graph/health"),
         (completion, 'eval "$(relatum completion bash)"'),
     ),

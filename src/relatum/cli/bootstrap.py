@@ -84,6 +84,10 @@ def tell(make: Callable[[Keep], IssuedCredential], secret_file: Path | None) -> 
     except click.ClickException:
         needed = False  # refused
         raise
+    except BaseException:
+        if file.written:
+            click.echo(f"{secret_file} keeps the secret, in case that the administrator was made", err=True)
+        raise
     finally:
         file.close(needed=needed)
     print_json(_credential(issued))

@@ -147,7 +147,7 @@ class SecretFile:
     def __init__(self, path: Path) -> None:
         """Raises ClickException where there is such a file: it may hold the only copy of another secret."""
         self._path = path
-        self._written = False
+        self.written = False
         try:
             self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError as error:
@@ -165,10 +165,10 @@ class SecretFile:
             _sync(directory)
         finally:
             os.close(directory)
-        self._written = True
+        self.written = True
 
     def close(self, *, needed: bool) -> None:
         """Leave the file, unless nothing is in it or what it holds is known to be good for nothing."""
         os.close(self._descriptor)
-        if not (needed and self._written):
+        if not (needed and self.written):
             self._path.unlink()

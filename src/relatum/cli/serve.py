@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING
 import click
 from msgspec.structs import replace
 
+from relatum import __version__
 from relatum.cli.exit_status import end_at_once, told_in_one_line
 from relatum.cli.options import settings_options
+from relatum.cli.output import shown
 from relatum.http.settings import CONNECTIONS_MIN, Settings, endpoint_names, load
 from relatum.limits import MIB
 from relatum.store.process_setup import FILES_RESERVED, room_for_connections
 
 if TYPE_CHECKING:
+    from relatum.http.tracing import RequestSpans
     from relatum.ledger import Ledger
-    from relatum.telemetry import Log
+    from relatum.telemetry import Log, Scalar
 
 
 @click.command()
@@ -73,6 +76,7 @@ def _serve(settings: Settings) -> None:
     token = None if token_file is None else OperatorToken.read(token_file)
     if token is not None and token.open_to_all:
         log.warning("everybody on this machine can read the file with the operator's credential")
+    tracing = _tracing(settings)
     ledger = Ledger.open(
         settings.directory,
         log=log,
@@ -86,12 +90,24 @@ def _serve(settings: Settings) -> None:
         clock_ahead_max_seconds=settings.clock_ahead_max_seconds,
     )
     _hold_ballast(ledger, settings, log)
+    log.info("started", version=__version__, recovered=ledger.recovered, **_told(settings))
     try:
-        finished = server.serve(ledger, settings, log, operator_token=token)
+        finished = server.serve(ledger, settings, log, operator_token=token, tracing=tracing)
     except AddressUnavailable as error:
         raise click.ClickException(str(error)) from error
     if not finished:
         end_at_once("the time to drain was over before everything that ran had finished")
+
+
+def _tracing(settings: Settings) -> RequestSpans | None:
+    """What traces requests and groups, if anything is to; nothing of it is imported otherwise."""
+    if settings.telemetry == "off":
+        return None
+    try:
+        from relatum.http.otel import otlp
+    except ImportError:
+        raise click.ClickException("telemetry otlp needs the packages of relatum[otel]") from None
+    return otlp()
 
 
 def _fitted(settings: Settings, log: Log) -> Settings:
@@ -108,9 +124,24 @@ def _fitted(settings: Settings, log: Log) -> Settings:
 
 def _hold_ballast(ledger: Ledger, settings: Settings, log: Log) -> None:
     """Room for an orderly stop, if the disk has it; a server without starts all the same."""
+    from relatum.store.rocks import RESTART_BYTES_MAX
+
     assert ledger.upkeep is not None, "what lies in a directory has files"
     ballast = ledger.upkeep.ballast
     ballast.take(settings.ballast_mib * MIB)
     ledger.metrics.ballast_bytes.set_function(lambda: ballast.held_bytes)
     if settings.ballast_mib and not ballast.held_bytes:
         log.warning("the disk has no room to spare for the ballast", ballast_mib=settings.ballast_mib)
+    if 0 < settings.ballast_mib * MIB < RESTART_BYTES_MAX:
+        needed = RESTART_BYTES_MAX // MIB
+        log.warning(
+            "the ballast may be too small for a restart on a full disk", ballast_mib=settings.ballast_mib, needed=needed
+        )
+
+
+def _told(settings: Settings) -> dict[str, Scalar]:
+    """The settings in force as attributes of a log line; where a secret lies is left out."""
+    values = {name: getattr(settings, name) for name in settings.__struct_fields__}
+    operated = values.pop("operator_token_file") is not None
+    told = {name: shown(value) if isinstance(value, Path) else value for name, value in values.items()}
+    return told | {"operator": operated}

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from relatum.store.verify.report import Report
 
 FINDINGS_STATUS: Final = 1
+SHOWN_MAX: Final = 5
+"""Findings that a verdict shows."""
 
 
 class NotVerified(click.ClickException):
@@ -30,13 +32,13 @@ class NotVerified(click.ClickException):
 @click.command()
 @click.argument("directory", type=click.Path(path_type=Path))
 @click.option("--jobs", type=click.IntRange(1, 256), help="Processes at work. Default: one for each processor.")
-@click.option("--json", "in_one_line", is_flag=True, help="Print the report in one line.")
-def verify(directory: Path, jobs: int | None, in_one_line: bool) -> None:
+@click.option("--json", "whole", is_flag=True, help="Print the whole report, as one JSON object in one line.")
+def verify(directory: Path, jobs: int | None, whole: bool) -> None:
     """Verify every row of the store in DIRECTORY, which nobody may be serving.
 
     Derives again whatever follows from events and payloads, and compares: indexes, headers, digests, chains, receipts,
-    journals. Writes nothing, so a read-only copy can be verified too. Prints a report as one JSON object: counts and
-    digests of each family of rows, and what does not hold.
+    journals. Writes nothing, so a read-only copy can be verified too. Prints a verdict of a few
+    lines; the whole report has counts and digests of each family of rows, and all that does not hold.
 
     \b
     Exit statuses:
@@ -46,12 +48,16 @@ def verify(directory: Path, jobs: int | None, in_one_line: bool) -> None:
            command was interrupted, or there is a fault in relatum itself
 
     \b
-    Example:
-        relatum verify ./ledger > report.json
+    Examples:
+        relatum verify ./ledger
+        relatum verify ./ledger --json > report.json
     """
     report = verified(directory, jobs)
     with unless_known():
-        print_json(as_told(report), indented=not in_one_line)
+        if whole:
+            print_json(as_told(report))
+        else:
+            click.echo("\n".join(verdict(report)))
     if not report.clean:
         sys.exit(FINDINGS_STATUS)
 
@@ -74,6 +80,22 @@ def unless_known() -> Iterator[None]:
         raise NotVerified(error.message) from error
     except KeyboardInterrupt as error:
         raise NotVerified("interrupted before everything was verified") from error
+
+
+def verdict(report: Report) -> list[str]:
+    """A report in a few lines for people."""
+    counted = f"{report.rows} rows of {len(report.families)} families, {report.partitions} partitions"
+    lines = [
+        "everything holds" if report.clean else f"{report.findings_count} findings: something does not hold",
+        f"  position {report.position}, {counted}",
+        f"  digest of the history {report.digest}",
+    ]
+    for finding in report.findings[:SHOWN_MAX]:
+        where = "" if finding.workspace_id is None else f" of workspace {finding.workspace_id}"
+        lines.append(f"  {finding.family}{where}: {finding.message}")
+    if report.findings_count > SHOWN_MAX:
+        lines.append(f"  and {report.findings_count - SHOWN_MAX} more; --json prints the whole report")
+    return lines
 
 
 def as_told(report: Report) -> dict[str, object]:

@@ -14,7 +14,7 @@ import msgspec
 from relatum.client import errors
 from relatum.client.errors import NotReached, OutcomeUnknown, RelatumError, UnexpectedAnswer
 from relatum.client.requests import Request
-from relatum.core.answers.errors import ErrorAnswer
+from relatum.core.answers.errors import ErrorAnswer, ErrorDetail
 
 BUSY: Final = ("retrieval_busy", "write_busy")
 FAILED: Final = (500, 502, 503, 504)
@@ -161,14 +161,26 @@ class _History:
         return OutcomeUnknown(f"{request.route} was sent and its outcome is unknown", request.key, request.family)
 
 
+def code_of(got: Got) -> str | None:
+    """The code of a refusal; None for an answer that is no envelope of the contract."""
+    error = _envelope(got)
+    return None if error is None else error.code
+
+
 def _refusal(got: Got, route: str) -> RelatumError:
+    error = _envelope(got)
+    if error is not None:
+        return errors.refused(got.status, error.code, error.message, route)
+    if got.status in FAILED:
+        return errors.refused(got.status, "unknown", "an answer without a code", route)
+    return UnexpectedAnswer(got.status, got.media_type, got.body)
+
+
+def _envelope(got: Got) -> ErrorDetail | None:
     try:
-        error = _ENVELOPE.decode(got.body).error
-    except (msgspec.MsgspecError, UnicodeDecodeError, ValueError, RecursionError):
-        if got.status in FAILED:
-            return errors.refused(got.status, "unknown", "an answer without a code", route)
-        return UnexpectedAnswer(got.status, got.media_type, got.body)
-    return errors.refused(got.status, error.code, error.message, route)
+        return _ENVELOPE.decode(got.body).error
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
 
 
 def pause(attempts_made: int, draw: Callable[[], float]) -> float:

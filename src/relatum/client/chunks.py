@@ -13,14 +13,10 @@ T = TypeVar("T")
 
 
 def chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """The items in order, at most `size` at a time; of none one empty chunk, which the service refuses."""
+    """The items in order, at most `size` at a time; of none no chunk, so that nothing is asked."""
     rest = iter(items)
-    first = list(islice(rest, size))
-    yield first
-    while first:
-        first = list(islice(rest, size))
-        if first:
-            yield first
+    while chunk := list(islice(rest, size)):
+        yield chunk
 
 
 def key_of_chunk(key: str, number: int) -> str:

@@ -5,14 +5,22 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from relatum.client.attempts import Got, Result
+from relatum.client.attempts import Got, NotSent, Result, code_of
 from relatum.client.requests import Request
 
 LOGGER = logging.getLogger("relatum.client")
 
 
 def attempt(request: Request[Any], number: int, result: Result, seconds: float) -> None:
-    """One attempt and its outcome."""
+    """One attempt: method, route, status and code, or that nothing was sent or answered; its number and its time."""
     if LOGGER.isEnabledFor(logging.DEBUG):
-        outcome = f"{result.status}" if isinstance(result, Got) else type(result).__name__
-        LOGGER.debug("%s %s: %s, attempt %d, %.3f s", request.method, request.route, outcome, number, seconds)
+        told = (request.method, request.route, _outcome(result), number, seconds)
+        LOGGER.debug("%s %s: %s, attempt %d, %.3f s", *told)
+
+
+def _outcome(result: Result) -> str:
+    if not isinstance(result, Got):
+        return "not sent" if isinstance(result, NotSent) else "no answer"
+    if result.status < 400:
+        return str(result.status)
+    return f"{result.status} {code_of(result) or 'without a code'}"

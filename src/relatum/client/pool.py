@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ssl
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -41,7 +42,10 @@ def arguments(options: PoolOptions) -> dict[str, Any]:
     """The arguments of a client of the HTTP library."""
     secure = options.url.startswith("https") or (options.proxy or "").startswith("https")
     verify: Any = options.verify
-    if secure and not isinstance(verify, ssl.SSLContext):
+    if secure and isinstance(verify, str):
+        folder = Path(verify).is_dir()
+        verify = ssl.create_default_context(capath=verify) if folder else ssl.create_default_context(cafile=verify)
+    elif secure and isinstance(verify, bool):
         verify = httpx.create_ssl_context(verify=verify, trust_env=True)
     return {
         "base_url": options.url,

@@ -23,12 +23,13 @@ class Outline(NamedTuple):
 class Surroundings(NamedTuple):
     """The newest active, current records, and how many distinct words of a text each record has that has any.
 
-    `complete`: whether those are all.
+    `complete`: whether those are all; `behind`: whether newer changes of records are not among them yet.
     """
 
     outlines: list[Outline]
     matches: dict[bytes, int]
     complete: bool
+    behind: bool = False
 
 
 OUTLINES_MAX = 10_000

@@ -73,6 +73,11 @@ def stored_payload_digest(body: bytes) -> bytes:
     return blake3(b"relatum/1/payload\0" + body).digest()
 
 
+def tool_call_digest(canonical: bytes) -> str:
+    """Identity of a tool call: what two calls that say the same have in common."""
+    return blake3(b"relatum/1/tool-call\0" + canonical).hexdigest(16)
+
+
 def store_key_digest(store_key: bytes) -> bytes:
     """Digest of the store's key, kept beside it."""
     return blake3(b"relatum/1/store-key\0" + store_key).digest()

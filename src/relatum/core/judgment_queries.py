@@ -81,6 +81,7 @@ class SearchQuery(Closed, frozen=True, kw_only=True):
     category: str | None = None
     fact_key: str | None = None
     topic_key: str | None = None
+    source_id: str | None = None
     exclude_stale: bool | None = False
 
     def __post_init__(self) -> None:
@@ -101,9 +102,9 @@ class SearchQuery(Closed, frozen=True, kw_only=True):
         """The static rule that this query breaks, or None."""
         if is_blank(self.text):
             return "text must not be blank"
-        names = (self.category, self.fact_key, self.topic_key)
+        names = (self.category, self.fact_key, self.topic_key, self.source_id)
         sound = all(name is None or is_identifier(name) for name in names)
-        return None if sound else "category, fact_key and topic_key must be identifiers"
+        return None if sound else "category, fact_key, topic_key and source_id must be identifiers"
 
 
 class NeedsReviewQuery(Closed, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ alone, over values with random parts: nothing can be guessed from it, and nothin
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final
 
 from relatum.core import digests
 from relatum.core.events import CheckpointEvent, Event, JudgmentEvent, RecordEvent, RelationEvent
@@ -20,29 +20,24 @@ TILE_HASHES: Final = 1 << TILE_HEIGHT
 """A full tile has so many hashes, each of a perfect subtree of the same height, a multiple of `TILE_HEIGHT`."""
 
 
-class Appended(NamedTuple):
-    """A tree after one more leaf: its frontier, and the roots of the subtrees that the leaf has completed.
-
-    `completed[h]` is that of 2**h leaves; the first is the leaf itself.
-    """
-
-    frontier: bytes
-    completed: tuple[bytes, ...]
+_WITH_CONSEQUENCES: Final = (RecordEvent, RelationEvent, JudgmentEvent)
 
 
 def entry(sequence: int, event_digest: bytes, receipt_digests: Iterable[str]) -> bytes:
     """The entry of an event: its place, its digest, and that of each receipt that it answered, a line each."""
-    lines = ["relatum/1/entry", str(sequence), event_digest.hex(), *receipt_digests, ""]
-    return "\n".join(lines).encode()
+    lines = "".join([digest + "\n" for digest in receipt_digests])
+    return f"relatum/1/entry\n{sequence}\n{event_digest.hex()}\n{lines}".encode()
 
 
 def receipt_digests(event: Event) -> tuple[str, ...]:
     """Of the receipts of an event: its own, then those of the relations that it asserted or retired besides."""
     own = event.receipt if isinstance(event, CheckpointEvent) else receipt_of(event)
-    found = [] if own is None else [own.receipt_digest]
-    if isinstance(event, RecordEvent | RelationEvent | JudgmentEvent) and event.consequences is not None:
-        found += [part.receipt.receipt_digest for part in event.consequences.relations]
-    return tuple(dict.fromkeys(found))  # a verdict's own receipt is that of the relation it asserts
+    if own is None:
+        return ()
+    if not isinstance(event, _WITH_CONSEQUENCES) or event.consequences is None:
+        return (own.receipt_digest,)
+    besides = [part.receipt.receipt_digest for part in event.consequences.relations]
+    return tuple(dict.fromkeys([own.receipt_digest, *besides]))  # a verdict's own is that of the relation it asserts
 
 
 def leaf_of(event: Event, event_digest: bytes) -> bytes:
@@ -50,16 +45,24 @@ def leaf_of(event: Event, event_digest: bytes) -> bytes:
     return digests.log_leaf(entry(event.sequence, event_digest, receipt_digests(event)))
 
 
-def appended(frontier: bytes, size: int, leaf: bytes) -> Appended:
-    """The tree of `size` leaves after one more. Costs a hash for each trailing one of `size`, one on average."""
+def appended(frontier: bytes, size: int, leaf: bytes) -> bytes:
+    """The frontier of a tree of `size` leaves after one more. Costs a hash for each trailing one of `size`."""
     node, end = leaf, len(frontier)
-    completed = [leaf]
     while size & 1:
         node = digests.log_node(frontier[end - HASH_BYTES : end], node)
-        completed.append(node)
         end -= HASH_BYTES
         size >>= 1
-    return Appended(frontier[:end] + node, tuple(completed))
+    return frontier[:end] + node
+
+
+def completed(frontier: bytes, size: int, leaf: bytes) -> list[bytes]:
+    """The roots of the subtrees that one more leaf completes, by their height: the first is the leaf itself."""
+    nodes, end = [leaf], len(frontier)
+    while size & 1:
+        nodes.append(digests.log_node(frontier[end - HASH_BYTES : end], nodes[-1]))
+        end -= HASH_BYTES
+        size >>= 1
+    return nodes
 
 
 def root(frontier: bytes) -> bytes:

@@ -12,21 +12,24 @@ from relatum.core.company import WorkspaceRead
 from relatum.core.queries import HistoricRevision, RetainedFilter, ScopedRead
 from relatum.core.wire import Uuid, canonical_uuid, check_u64
 
-HistoryLimit = Annotated[
-    int,
-    Meta(
-        extra_json_schema={
-            "minimum": 1,
-            "maximum": limits.HISTORY_PAGE_MAX,
-            "default": limits.HISTORY_PAGE_DEFAULT,
-        }
-    ),
-]
+
+def _bounds(least: int, greatest: int, default: int) -> Meta:
+    return Meta(extra_json_schema={"minimum": least, "maximum": greatest, "default": default})
+
+
+HistoryLimit = Annotated[int, _bounds(1, limits.HISTORY_PAGE_MAX, limits.HISTORY_PAGE_DEFAULT)]
+LineageDepth = Annotated[int, _bounds(0, limits.GRAPH_DEPTH_MAX, limits.GRAPH_DEPTH_MAX)]
+LineageNodes = Annotated[int, _bounds(1, limits.GRAPH_NODES_MAX, limits.LINEAGE_NODES_DEFAULT)]
+DependentsLimit = Annotated[int, _bounds(1, limits.DEPENDENTS_MAX, limits.DEPENDENTS_DEFAULT)]
+
+
+def _check_range(value: int | None, least: int, greatest: int) -> None:
+    if value is not None and not least <= value <= greatest:
+        raise ValueError(f"a limit lies between {least} and {greatest}")
 
 
 def _check_history(limit: int | None, before_revision: int | None) -> None:
-    if limit is not None and not 1 <= limit <= limits.HISTORY_PAGE_MAX:
-        raise ValueError(f"a limit lies between 1 and {limits.HISTORY_PAGE_MAX}")
+    _check_range(limit, 1, limits.HISTORY_PAGE_MAX)
     if before_revision is not None:
         check_u64(before_revision)
         if before_revision == 0:
@@ -121,3 +124,53 @@ class CompanyLinksRead(WorkspaceRead, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         force_setattr(self, "record_id", canonical_uuid(self.record_id))
+
+
+class LineageRead(ScopedRead, frozen=True, kw_only=True):
+    """Body of `records/lineage`."""
+
+    record_id: Uuid
+    max_depth: LineageDepth | None = None
+    node_limit: LineageNodes | None = None
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "record_id", canonical_uuid(self.record_id))
+        _check_range(self.max_depth, 0, limits.GRAPH_DEPTH_MAX)
+        _check_range(self.node_limit, 1, limits.GRAPH_NODES_MAX)
+
+
+class DependentsRead(ScopedRead, frozen=True, kw_only=True):
+    """Body of `records/dependents`."""
+
+    record_id: Uuid
+    limit: DependentsLimit | None = None
+    cursor: str | None = None
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "record_id", canonical_uuid(self.record_id))
+        _check_range(self.limit, 1, limits.DEPENDENTS_MAX)
+
+
+class CompanyLineageRead(WorkspaceRead, frozen=True, kw_only=True):
+    """Body of the company's `records/lineage`."""
+
+    record_id: Uuid
+    max_depth: LineageDepth | None = None
+    node_limit: LineageNodes | None = None
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "record_id", canonical_uuid(self.record_id))
+        _check_range(self.max_depth, 0, limits.GRAPH_DEPTH_MAX)
+        _check_range(self.node_limit, 1, limits.GRAPH_NODES_MAX)
+
+
+class CompanyDependentsRead(WorkspaceRead, frozen=True, kw_only=True):
+    """Body of the company's `records/dependents`."""
+
+    record_id: Uuid
+    limit: DependentsLimit | None = None
+    cursor: str | None = None
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "record_id", canonical_uuid(self.record_id))
+        _check_range(self.limit, 1, limits.DEPENDENTS_MAX)

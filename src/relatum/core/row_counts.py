@@ -5,7 +5,7 @@ What always holds: a tally depends on the rows alone and not on the way to them,
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from relatum.core import digests
@@ -46,6 +46,17 @@ def tally(rows: int, total: int) -> Tally:
     if rows == 0 and total == 0:
         return NOTHING  # this very one, which is left out wherever it is encoded
     return Tally(rows, total.to_bytes(digests.DIGEST_BYTES, "big"))
+
+
+def tally_in_slices(rows: Iterable[tuple[bytes, bytes]], slice_rows: int) -> Iterator[Tally]:
+    """The tally of rows so far, after each so many of them; the last one is that of all."""
+    count = total = 0
+    for key, body in rows:
+        count += 1
+        total += digests.row_number(key + body)
+        if count % slice_rows == 0:
+            yield tally(count, total)
+    yield tally(count, total)
 
 
 def tally_of(rows: Iterable[tuple[bytes, bytes]]) -> Tally:

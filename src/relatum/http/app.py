@@ -17,6 +17,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from relatum.errors import Refusal
 from relatum.http import errors
 from relatum.http.endpoint import NO_ROOM, Endpoint
+from relatum.http.problems import negotiated
+from relatum.http.request_id import identified
 from relatum.http.responses import Header, write
 from relatum.http.routes import AnyRoute, PublicRoute
 from relatum.http.server_state import Services
@@ -25,14 +27,12 @@ _NO_ROUTE: Final = "(none)"
 """Stands for the route in metrics where there is none: a path that a client made up is no label."""
 
 
-def application(
-    routes: Iterable[AnyRoute], services: Services, operating: Mapping[str, ASGIApp] | None = None
-) -> ASGIApp:
-    """What serves `routes`, and to an operator the endpoints `operating`, which are no part of the contract."""
+def application(routes: Iterable[AnyRoute], services: Services, beside: Mapping[str, ASGIApp] | None = None) -> ASGIApp:
+    """What serves `routes`, and `beside` them what the document does not describe: endpoints by path that take POST."""
     methods: dict[str, dict[str, ASGIApp]] = defaultdict(dict)
     for route in routes:
         methods[route.path] |= _endpoints(route, services)
-    for path, endpoint in (operating or {}).items():
+    for path, endpoint in (beside or {}).items():
         methods[path]["POST"] = endpoint
     paths = {path: _Methods(endpoints, services) for path, endpoints in methods.items()}
     exact = {path: endpoint for path, endpoint in paths.items() if "{" not in path}
@@ -91,9 +91,11 @@ class _Public:
         try:
             response = self._route.respond(self._services)
         except Exception as error:  # noqa: BLE001 - as for every other route
-            self._services.log.failure("a request failed inside the server", error, route=self._route.path)
+            self._services.log.failure(
+                "a request failed inside the server", error, route=self._route.path, **identified(scope)
+            )
             response = errors.refused(errors.INTERNAL)
-        await write(scope, send, response)
+        await write(scope, send, negotiated(scope, response))
         self._services.metrics.requests(self._route.path, str(response.status)).inc()
 
 
@@ -105,5 +107,5 @@ class _Refusing:
         self._counter = services.metrics.requests(_NO_ROUTE, str(refusal.status))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await write(scope, send, self._response)
+        await write(scope, send, negotiated(scope, self._response))
         self._counter.inc()

@@ -19,6 +19,8 @@ from relatum.errors import Failure, Refusal, Refused, WriteBusy, WritesRefused, 
 from relatum.http import errors
 from relatum.http.decoding import BodyDecoder, ClientGone, QueryDecoder, read_body
 from relatum.http.headers import bearer_token, is_json
+from relatum.http.problems import negotiated
+from relatum.http.request_id import identified
 from relatum.http.responses import Header, Response, encoded, write
 from relatum.http.routes import PATH_ID, Needs, Route
 from relatum.http.server_state import BodyT, Call, Nothing, Scoped, Services
@@ -42,20 +44,33 @@ class Endpoint(Generic[BodyT]):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
+        tracing = self._services.tracing
+        if tracing is None:
+            await self._serve(scope, receive, send)
+            return
+        with tracing.request(scope, self._route.method, self._route.path) as answered:
+            response = await self._serve(scope, receive, send)
+            if response is not None:
+                answered(response)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> Response | None:
+        """The response as it was written; None where the client has gone, or the answer goes on by itself."""
         started = perf_counter()
         self._services.heart.stir()
         with self._services.slots.lease() as lease:
             try:
                 response = await self._respond(scope, receive, lease)
             except ClientGone:
-                return
+                return None
             if not isinstance(response, Response):
                 self._count(self._route.status)
                 await response(scope, receive, send)
-                return
+                return None
+            response = negotiated(scope, response)
             await write(scope, send, response)
         self._seconds.observe(perf_counter() - started)
         self._count(response.status)
+        return response
 
     def _count(self, status: int) -> None:
         if status == self._route.status:
@@ -76,16 +91,19 @@ class Endpoint(Generic[BodyT]):
         except (WriteBusy, WritesRefused) as failure:
             return self._refused(errors.told(failure))  # expected under load; what stopped the writer is in the log
         except Failure as failure:
-            self._services.log.failure("a request met a failure", failure, route=self._route.path)
+            self._log_failure("a request met a failure", failure, scope)
             return self._refused(errors.told(failure))
         except asyncio.CancelledError:
             return errors.refused(errors.STOPPED)  # the time to finish what runs is over
         except ClientGone:
             raise
         except Exception as error:  # noqa: BLE001 - a fault of the program: the client is told, the log has the place
-            self._services.log.failure("a request failed inside the server", error, route=self._route.path)
+            self._log_failure("a request failed inside the server", error, scope)
             return errors.refused(errors.INTERNAL)
         return self._response(answer)
+
+    def _log_failure(self, message: str, error: Exception, scope: Scope) -> None:
+        self._services.log.failure(message, error, route=self._route.path, **identified(scope))
 
     def _refused(self, refusal: Refusal) -> Response:
         """The response to what never came to a decision; refusals by the operation are counted where it decides."""

@@ -39,7 +39,8 @@ _CHALLENGE: Final[Header] = (b"www-authenticate", b"Bearer")
 def refused(refusal: Refusal, *more: Header) -> Response:
     """The response to a request that is refused."""
     detail = ErrorDetail(code=refusal.code, message=refusal.message)
-    response = Response(refusal.status, encoded(ErrorAnswer(contract_version=CONTRACT_VERSION, error=detail)))
+    body = encoded(ErrorAnswer(contract_version=CONTRACT_VERSION, error=detail))
+    response = Response(refusal.status, body, refusal=refusal)
     if refusal.status == 503:
         more = (RETRY_AFTER, *more)
     elif refusal.status == 401:

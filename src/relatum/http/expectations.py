@@ -34,7 +34,8 @@ class Expectations:
 
     def values_at(self, place: str, body: Json) -> tuple[str, ...]:
         """The values that are permitted at a place, where they are few words; else none."""
-        values = self._at(place, body).get("enum", ())
+        node = self._at(place, body)
+        values = (value for one in (node, *node.get("anyOf", ())) for value in one.get("enum", ()))
         return tuple(value for value in values if isinstance(value, str))
 
     def _at(self, place: str, body: Json) -> Json:

@@ -23,7 +23,8 @@ from relatum.errors import Failure, Refusal
 from relatum.http import events
 from relatum.http.authority import refusal_now
 from relatum.http.disconnect import cut, end_on_departure
-from relatum.http.responses import ALWAYS
+from relatum.http.request_id import identified
+from relatum.http.responses import ALWAYS, NOT_BUFFERED
 from relatum.http.server_state import Call, partition_of
 from relatum.http.slots import Lease
 from relatum.http.subscriptions import Watch
@@ -36,7 +37,7 @@ PAGE_DELIVERIES: Final = 64
 _START: Final = {
     "type": "http.response.start",
     "status": 200,
-    "headers": [(b"content-type", events.MEDIA_TYPE.encode()), *ALWAYS],
+    "headers": [(b"content-type", events.MEDIA_TYPE.encode()), NOT_BUFFERED, *ALWAYS],
 }
 _END: Final = {"type": "http.response.body", "body": b"", "more_body": False}
 
@@ -84,10 +85,10 @@ class Follower:
                 await self._follow(watch, send)
                 await self._send(send, _END)
             except SlowReader:
-                self._services.log.warning("a follower was cut that did not take what it was sent")
+                self._services.log.warning("a follower was cut that did not take what it was sent", **identified(scope))
                 await cut(scope, departure)
             except (Failure, asyncio.CancelledError) as cause:
-                self._services.log.failure("a stream was cut", cause)
+                self._services.log.failure("a stream was cut", cause, **identified(scope))
                 await cut(scope, departure)
             finally:
                 departure.cancel()

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from relatum.telemetry import LibraryLog, Log
 
-_LIBRARIES: Final = ("uvicorn", "asyncio")
+_LIBRARIES: Final = ("uvicorn", "asyncio", "mcp")
 
 
 @contextlib.contextmanager

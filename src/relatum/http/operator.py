@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+from time import monotonic
 from typing import Any, Final, Literal, Self, TypeVar
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -23,6 +24,7 @@ from relatum.errors import Failure
 from relatum.http import errors
 from relatum.http.disconnect import cut, end_on_departure
 from relatum.http.headers import bearer_token
+from relatum.http.request_id import identified
 from relatum.http.responses import ALWAYS, Response, encoded, write
 from relatum.http.server_state import Services
 from relatum.http.settings import SettingsError
@@ -30,6 +32,7 @@ from relatum.http.subscriptions import Watch
 from relatum.limits import TOKEN_CHARACTERS_MAX
 from relatum.store.backup.archive import MEDIA_TYPE, packed
 from relatum.store.backup.operator_paths import COMPACT_PATH, IMAGE_PATH
+from relatum.telemetry import Scalar
 
 TOKEN_CHARACTERS_MIN: Final = 32
 
@@ -90,7 +93,8 @@ def readers(found: os.stat_result, groups: Collection[int]) -> Literal["owner", 
     """Who may read a file with a secret; `others` is what must not be. `groups` are those of this process.
 
     Docker and Kubernetes hand a secret over in a file of root's, which a server that is not root can read by its group
-    (0440) or as everybody can (0444, 0644). Nobody but its owner may ever write to one.
+    (0440) or as everybody can (0444, 0644). One that systemd hands over is root's and its group's by its mode, whoever
+    may read it beside them. Nobody but its owner may ever write to one.
     """
     if found.st_mode & 0o022:
         return "others"
@@ -98,7 +102,7 @@ def readers(found: os.stat_result, groups: Collection[int]) -> Literal["owner", 
         return "all"
     if not found.st_mode & 0o077:
         return "owner"
-    return "group" if found.st_uid == 0 and found.st_gid in groups else "others"
+    return "group" if found.st_uid == 0 and found.st_gid in {0, *groups} else "others"
 
 
 class Operating:
@@ -118,15 +122,19 @@ class Operating:
 
     def _endpoint(self, path: str, work: Work) -> ASGIApp:
         async def serve(scope: Scope, receive: Receive, send: Send) -> None:
-            response = await self._guarded(work, scope, receive, send)
+            response = await self._guarded(path, work, scope, receive, send)
             if response is not None:
                 await write(scope, send, response)
             self._services.metrics.requests(path, str(200 if response is None else response.status)).inc()
 
         return serve
 
-    async def _guarded(self, work: Work, scope: Scope, receive: Receive, send: Send) -> Response | None:
+    async def _guarded(self, path: str, work: Work, scope: Scope, receive: Receive, send: Send) -> Response | None:
+        told: dict[str, Scalar] = {"route": path, **identified(scope)}
         if not self._token.is_given_in(scope):
+            self._services.log.warning(
+                "somebody without the operator's credential was refused", client=_client(scope), **told
+            )
             return errors.refused(errors.UNAUTHORIZED)
         if self._at_work:
             return errors.refused(errors.BUSY)
@@ -134,23 +142,26 @@ class Operating:
         try:
             return await work(scope, receive, send)
         except Failure as failure:
-            self._services.log.failure("an operator's request met a failure", failure)
+            self._services.log.failure("an operator's request met a failure", failure, **told)
             return errors.refused(errors.told(failure))
         except Exception as error:  # noqa: BLE001 - as for every other route
-            self._services.log.failure("an operator's request failed inside the server", error)
+            self._services.log.failure("an operator's request failed inside the server", error, **told)
             return errors.refused(errors.INTERNAL)
         finally:
             self._at_work = False
 
     async def _image(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with_image, ledger = ExitStack(), self._services.ledger
+        with_image, ledger, begun = ExitStack(), self._services.ledger, monotonic()
         chunks = await self._in_thread(lambda: packed(with_image.enter_context(ledger.image())))
         try:
-            await self._stream(chunks, scope, receive, send)
+            sent = await self._stream(chunks, scope, receive, send)
+            told = "a backup was sent" if sent else "a backup was cut short"
+            self._services.log.info(told, seconds=round(monotonic() - begun, 3), **identified(scope))
         finally:
             await self._in_thread(with_image.close)
 
-    async def _stream(self, chunks: Iterator[bytes], scope: Scope, receive: Receive, send: Send) -> None:
+    async def _stream(self, chunks: Iterator[bytes], scope: Scope, receive: Receive, send: Send) -> bool:
+        """Whether everything was sent."""
         with self._services.watches.watch(_STOP) as watch:
             departure = asyncio.create_task(end_on_departure(receive, watch))
             sending = asyncio.create_task(self._send(chunks, send))
@@ -158,9 +169,11 @@ class Operating:
                 finished = await _unless_ended(sending, watch)
                 failure = sending.exception() if finished else None
                 if failure is not None:
-                    self._services.log.failure("an image could not be sent to its end", failure)
-                if failure is not None or not finished:
-                    await cut(scope, departure)
+                    self._services.log.failure("a backup could not be sent to its end", failure, **identified(scope))
+                if failure is None and finished:
+                    return True
+                await cut(scope, departure)
+                return False
             finally:
                 sending.cancel()
                 departure.cancel()
@@ -172,16 +185,26 @@ class Operating:
         await send(_END)
 
     async def _compact(self, scope: Scope, receive: Receive, send: Send) -> Response:
+        begun = monotonic()
         work = asyncio.create_task(self._in_thread(self._services.ledger.compact))
         with self._services.watches.watch(_STOP) as watch:
             if not await _unless_ended(work, watch):
                 work.cancel()
                 return errors.refused(errors.STOPPED)
         before, after = await work
+        seconds = round(monotonic() - begun, 3)
+        told = {"bytes_before": before, "bytes_after": after, "seconds": seconds, **identified(scope)}
+        self._services.log.info("the store was compacted", **told)
         return Response(200, encoded(Sizes(bytes_before=before, bytes_after=after)))
 
     async def _in_thread(self, work: Callable[[], Result]) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+
+def _client(scope: Scope) -> str | None:
+    """The address a request comes from; None through a Unix socket."""
+    client = scope.get("client")
+    return None if client is None else str(client[0])
 
 
 async def _unless_ended(work: asyncio.Task[Any], watch: Watch) -> bool:

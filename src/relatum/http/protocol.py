@@ -32,6 +32,7 @@ from relatum.http import errors
 from relatum.http.connections import Cause, Connections
 from relatum.http.deadline import Deadline
 from relatum.http.heads import is_sound, without_offer
+from relatum.http.request_id import EXTENSION, HEADER, request_id
 from relatum.http.responses import ABORT, WHOLE, Header, Response
 from relatum.http.unframed import send_unframed
 from relatum.telemetry import Metrics
@@ -207,7 +208,10 @@ class BoundedProtocol(HttpToolsProtocol):
             raise ValueError(_TOO_FAR_AHEAD.message)
         self.app = self.bounds.busy if self.bounds.connections.busy else self.config.loaded_app
         self.expect_100_continue &= version != "1.0"
+        name = request_id(self.headers)
+        self.scope["extensions"][EXTENSION] = {"id": name.decode()}
         super().on_headers_complete()
+        self.cycle.default_headers = [*self.cycle.default_headers, (HEADER, name)]
         if version == "1.0":
             self.cycle.send = partial(send_unframed, self.cycle)  # type: ignore[method-assign] # no other way in
         self._in_head = False
@@ -265,7 +269,8 @@ class BoundedProtocol(HttpToolsProtocol):
             return
         cycle.response_started = True
         cycle.waiting_for_100_continue = False
-        head = [STATUS_LINE[response.status], _lines(*cycle.default_headers), _lines(*response.headers)]
+        date, name = cycle.default_headers[:-1], cycle.default_headers[-1]
+        head = [STATUS_LINE[response.status], _lines(*date), b"%b: %b\r\n" % name, _lines(*response.headers)]
         if not cycle.keep_alive:
             head.append(b"connection: close\r\n")
         head.append(b"content-length: %d\r\n\r\n" % len(response.body))

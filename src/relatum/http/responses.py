@@ -11,6 +11,8 @@ from typing import Final, NamedTuple
 from msgspec.json import Encoder
 from starlette.types import Scope, Send
 
+from relatum.errors import Refusal
+
 Header = tuple[bytes, bytes]
 
 JSON: Final = b"application/json"
@@ -20,6 +22,9 @@ ABORT: Final = "relatum.abort"
 WHOLE: Final = "relatum.whole"
 """The extension of a request's scope that writes a complete response as `write` does, with less ado."""
 RETRY_AFTER: Final[Header] = (b"retry-after", b"1")
+
+NOT_BUFFERED: Final[Header] = (b"x-accel-buffering", b"no")
+"""Tells nginx, and proxies that heed the same, to pass an answer on as it comes."""
 
 _JSON_HEADERS: Final[tuple[Header, ...]] = ((b"content-type", JSON), *ALWAYS)
 _ENCODER: Final = Encoder()
@@ -31,6 +36,8 @@ class Response(NamedTuple):
     status: int
     body: bytes
     headers: tuple[Header, ...] = _JSON_HEADERS
+    refusal: Refusal | None = None
+    """What it refuses with, of which `problems` makes another form."""
 
 
 def encoded(answer: object) -> bytes:
@@ -58,7 +65,7 @@ async def write(scope: Scope, send: Send, response: Response) -> None:
     if whole is not None:
         await whole["write"](response)
         return
-    status, body, headers = response
+    status, body, headers = response.status, response.body, response.headers
     await send(
         {
             "type": "http.response.start",

@@ -7,6 +7,7 @@ it, what it takes and answers, whether it uses a slot, and with which codes it r
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Literal
 
@@ -23,6 +24,8 @@ from relatum.store.counts import Uncounted
 
 PATH_ID: Final = "id"
 """The name of the parameter that a path may have."""
+
+_UNTRACED: Final = nullcontext()
 
 Method = Literal["GET", "POST"]
 Handler = Callable[[Call[BodyT]], Awaitable[Struct | bytes | Refusal | ASGIApp]]
@@ -99,7 +102,7 @@ def reading(read: Reading[BodyT]) -> Handler[BodyT]:
     """A read of a few rows: on the event loop, over one view; in a thread where rows have to be counted before."""
 
     def work(call: Call[BodyT], *, counting: bool) -> Struct | Refusal:
-        with call.ledger.view(counting=counting) as view:
+        with viewing(call), call.ledger.view(counting=counting) as view:
             return read(call, view)
 
     async def handle(call: Call[BodyT]) -> Struct | Refusal:
@@ -115,10 +118,16 @@ def scanning(read: Reading[BodyT], line: Line = "reads") -> Handler[BodyT]:
     """A read of many rows: in a thread, its answer encoded there too."""
 
     def work(call: Call[BodyT]) -> Struct | Refusal:
-        with call.ledger.view() as view:
+        with viewing(call), call.ledger.view() as view:
             return read(call, view)
 
     return in_thread(work, line)
+
+
+def viewing(call: Call[Any]) -> AbstractContextManager[object]:
+    """Within it, what a request reads is traced, where anything is."""
+    tracing = call.services.tracing
+    return _UNTRACED if tracing is None else tracing.view()
 
 
 def in_thread(work: Callable[[Call[BodyT]], Struct | Refusal], line: Line = "reads") -> Handler[BodyT]:

@@ -25,6 +25,8 @@ from relatum.http.app import application, while_busy
 from relatum.http.connections import Connections
 from relatum.http.library_logs import told_in, unhandled_in
 from relatum.http.listeners import BACKLOG, address_of, file_listener, port_listener
+from relatum.http.mcp_endpoint import PATH as MCP_PATH
+from relatum.http.mcp_endpoint import McpEndpoint, is_served
 from relatum.http.openapi.document import document
 from relatum.http.openapi.page import page
 from relatum.http.operator import Operating, OperatorToken
@@ -33,6 +35,7 @@ from relatum.http.route_table import METRICS_ROUTE, ROUTES
 from relatum.http.server_state import Pages, Services, StreamBounds
 from relatum.http.settings import Settings
 from relatum.http.sweeper import sweep_for_ever
+from relatum.http.tracing import RequestSpans
 from relatum.ledger import Ledger
 from relatum.store.verify.scrub import scrubbing
 from relatum.telemetry import Log
@@ -59,6 +62,7 @@ def serve(
     *,
     operator_token: OperatorToken | None = None,
     announce: TextIO = sys.stdout,
+    tracing: RequestSpans | None = None,
 ) -> bool:
     """Serve `ledger` until SIGTERM or SIGINT, then drain and close it; to be called from the main thread.
 
@@ -67,10 +71,11 @@ def serve(
     `AddressUnavailable`, the ledger closed, where a port can't be had.
     """
     sys.setswitchinterval(THREAD_SWITCH_SECONDS)
-    services = services_of(ledger, settings, log)
+    services = services_of(ledger, settings, log, tracing)
     time = _Time(settings.drain_timeout_seconds)
     operating = _operating(operator_token, services)
     try:
+        agents = McpEndpoint(services, settings) if is_served(settings) else None
         with contextlib.ExitStack() as stack:
             stack.enter_context(told_in(log))
             stack.enter_context(
@@ -82,19 +87,22 @@ def serve(
                     _config(app, _bounds(app, connections, services, settings), settings),
                     [stack.enter_context(listener) for listener in listeners],
                 )
-                for app, listeners in _applications(services, settings, operating)
+                for app, listeners in _applications(services, settings, operating, agents)
             ]
             sweep_seconds = 60.0 * settings.sweep_interval_minutes
             finished = _run(servers, services, time, sweep_seconds, lambda: _announce(servers, announce, log))
     finally:
         closed = _closed(services, ledger, time, log)
+    log.info("stopped", finished=finished and closed)
     return finished and closed
 
 
-def services_of(ledger: Ledger, settings: Settings, log: Log) -> Services:
+def services_of(ledger: Ledger, settings: Settings, log: Log, tracing: RequestSpans | None = None) -> Services:
     """What the endpoints of a server share, as `settings` say."""
     described = document((*ROUTES, METRICS_ROUTE))
     pages = Pages(described.as_json(), page(described))
+    if tracing is not None:
+        ledger.trace_writes(tracing)
     return Services(
         ledger,
         log,
@@ -102,6 +110,7 @@ def services_of(ledger: Ledger, settings: Settings, log: Log) -> Services:
         slots_max=settings.slots,
         read_threads=settings.read_threads,
         stream_bounds=StreamBounds(settings.streams_max, settings.stream_write_seconds),
+        tracing=tracing,
     )
 
 
@@ -111,18 +120,19 @@ def _operating(token: OperatorToken | None, services: Services) -> Mapping[str, 
 
 
 def _applications(
-    services: Services, settings: Settings, operating: Mapping[str, ASGIApp]
+    services: Services, settings: Settings, operating: Mapping[str, ASGIApp], agents: McpEndpoint | None
 ) -> list[tuple[ASGIApp, _Listeners]]:
     """What is served, and on which listeners."""
     host, port, uds, metrics_port = settings.host, settings.port, settings.uds, settings.metrics_port
     listeners: _Listeners = [] if port is None else [port_listener(host, port)]
     listeners = [*listeners, *([] if uds is None else [file_listener(uds)])]
+    routes = (*ROUTES, METRICS_ROUTE) if metrics_port is None else ROUTES
+    app = application(routes, services, operating if agents is None else {**operating, MCP_PATH: agents})
+    if agents is not None:
+        agents.app = app
     if metrics_port is None:
-        return [(application((*ROUTES, METRICS_ROUTE), services, operating), listeners)]
-    return [
-        (application(ROUTES, services, operating), listeners),
-        (application((METRICS_ROUTE,), services), [port_listener(host, metrics_port)]),
-    ]
+        return [(app, listeners)]
+    return [(app, listeners), (application((METRICS_ROUTE,), services), [port_listener(host, metrics_port)])]
 
 
 def _bounds(app: ASGIApp, connections: Connections, services: Services, settings: Settings) -> Bounds:
@@ -214,6 +224,8 @@ def _run(
     """Serve until a signal; whether the stop left no request behind."""
 
     def stop() -> None:
+        if not services.stopping:
+            services.log.info("stopping", drain_seconds=time.left())
         time.run()
         services.stop()
         for server in servers:
@@ -269,6 +281,8 @@ def _closed(services: Services, ledger: Ledger, time: _Time, log: Log) -> bool:
         with _given_up_by_signals():
             idle = services.close(time.left())
             ledger.close(max(time.left(), CLOSING_SECONDS_MIN))
+            if services.tracing is not None:
+                services.tracing.close()
     except StorageFailure as failure:
         log.failure("the ledger could not be closed in time", failure)
         return False

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
+from functools import partial
 from typing import Any, Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from relatum.core.access import Credential
@@ -14,6 +16,7 @@ from relatum.http.loop_delay import Heart
 from relatum.http.responses import Header
 from relatum.http.slots import Lease, Slots
 from relatum.http.subscriptions import Watches
+from relatum.http.tracing import RequestSpans
 from relatum.ledger import Ledger
 from relatum.ledger.ledger import CLOSE_SECONDS_MAX
 from relatum.ledger.view import RequestView
@@ -92,11 +95,13 @@ class Services:
         slots_max: int,
         read_threads: int,
         stream_bounds: StreamBounds = DEFAULT_BOUNDS,
+        tracing: RequestSpans | None = None,
     ) -> None:
         self.ledger = ledger
         self.log = log
         self.pages = pages
         self.metrics = ledger.metrics
+        self.tracing = tracing
         self.heart = Heart(self.metrics)
         self.pace = Pace()
         self.slots = Slots(slots_max, self.metrics.slots_in_use)
@@ -105,7 +110,7 @@ class Services:
         self.watches = Watches(ledger)
         self.stopping = False
         """Set once the server is told to stop: what runs is finished, readiness says so. Any thread may look."""
-        threads: dict[Line, int] = {"reads": read_threads, "index": 1, "mined": 1, "sweep": 1}
+        threads: dict[Line, int] = {"reads": read_threads, "index": 2, "mined": 1, "sweep": 1}
         self._lines = {
             line: ThreadPoolExecutor(number, thread_name_prefix=f"relatum-{line}") for line, number in threads.items()
         }
@@ -123,6 +128,8 @@ class Services:
 
     async def in_thread(self, work: Callable[[], Result], line: Line = "reads") -> Result:
         """Run what takes longer than the event loop may stand still."""
+        if self.tracing is not None:
+            work = partial(copy_context().run, work)  # in the thread the request is still the current one
         running = self._lines[line].submit(work)
         self._running.add(running)
         running.add_done_callback(self._running.discard)

@@ -39,6 +39,8 @@ _ENDPOINT_NAMES: Final = re.compile(
 _FOUND_CHARACTERS_MAX: Final = 80
 
 LogLevel = Literal["debug", "info", "warning", "error"]
+McpMode = Literal["auto", "on", "off"]
+Origins = Annotated[str, Meta(min_length=1, max_length=4_096, pattern=r"^\S+\Z")]
 Port = Annotated[int, Meta(ge=0, le=65_535)]
 
 
@@ -59,6 +61,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     metrics_port: Annotated[
         Port | None, Meta(description="A port for /metrics alone; null serves it with everything else.")
     ] = None
+    telemetry: Annotated[
+        Literal["off", "otlp"], Meta(description="Where traces go; otlp needs relatum[otel], and reads OTEL_* names.")
+    ] = "off"
     slots: Annotated[int, Meta(ge=0, le=SLOTS_MAX, description="Admission slots; 0 sheds all load.")] = SLOTS_DEFAULT
     streams_max: Annotated[int, Meta(ge=0, le=4_096, description="Change feeds followed at once.")] = 64
     stream_write_seconds: Annotated[int, Meta(ge=1, le=3_600, description="For a follower to take what is sent.")] = 10
@@ -103,6 +108,15 @@ class Settings(Struct, frozen=True, kw_only=True):
             description="How far the clock may be after the last commit and the host's files; 0 believes any clock.",
         ),
     ] = 3_600
+    mcp: Annotated[
+        McpMode, Meta(description="Whether /mcp is served; auto: where the package of the extra mcp is installed.")
+    ] = "auto"
+    mcp_tools: Annotated[
+        str, Meta(min_length=1, max_length=255, pattern=r"^\S+\Z", description="The sets of tools that /mcp offers.")
+    ] = "core"
+    mcp_origins: Annotated[
+        Origins | None, Meta(description="Web pages that may ask /mcp: origins joined by commas; null for none.")
+    ] = None
     log_level: Annotated[LogLevel, Meta(description="The least severe log lines written.")] = "info"
 
     def as_toml(self) -> str:

@@ -33,7 +33,7 @@ from relatum.ledger.derived.edges import DerivedEdges
 from relatum.ledger.judgments import DEFAULT_AGES, Ages, Judging, Outside
 from relatum.ledger.mined_edges import Mining
 from relatum.ledger.search.index import FILE_NAME as INDEX_NAME
-from relatum.ledger.search.index import SearchIndex
+from relatum.ledger.search.index import ON_DISK, SearchIndex
 from relatum.ledger.search_index import Indexing
 from relatum.ledger.submit import Submitting
 from relatum.ledger.view import Beside, RequestView
@@ -58,7 +58,7 @@ from relatum.store.credential_cache import CredentialMemory
 from relatum.store.database import Database
 from relatum.store.file_maintenance import Image, Upkeep
 from relatum.store.replay import look_up_checkpoint
-from relatum.telemetry import Log, Metrics
+from relatum.telemetry import Log, Metrics, WriteSpans
 
 MemoryOperation = RecordOperation | RelationOperation | LinkOperation
 Readiness = Literal["ready", "poisoned", "draining"]
@@ -95,7 +95,7 @@ class Ledger(CompanyCommands):
         """Takes over an open database; callers use `open` or `in_memory`. A simulation brings its own `committer`."""
         self.clock = clock or SystemClock()
         """By which is judged what holds now; commit times never run backwards, though it may."""
-        self._commit_clock = FloorClock(self.clock, database.position.committed_at_millis)
+        self._commit_clock = FloorClock(self.clock, database.position.floor)
         self.metrics = metrics or Metrics()
         self._database = database
         self._entropy = entropy or SystemEntropy()
@@ -115,8 +115,8 @@ class Ledger(CompanyCommands):
             clock_guard=clock_guard,
         )
         self._derived = DerivedEdges(derived_path)
-        self._index = SearchIndex(index_path, log)
-        self._indexing = Indexing(self._index, self.view, log)
+        self._index = SearchIndex(index_path, log, None if index_path is None else ON_DISK)
+        self._indexing = Indexing(self._index, self.view, log, None if index_path is None else database)
         self._submitting = Submitting(self._committer, self._indexing, self.view, self.metrics)
         self._beside = Beside(self._index, self._derived, ages, log)
         self.mining = Mining(self._derived, self.view)
@@ -265,7 +265,9 @@ class Ledger(CompanyCommands):
         """
         return self._committer.in_turns_with(loop)
 
-    # Restoring what was exported; no request ever leads here
+    def trace_writes(self, spans: WriteSpans | None) -> None:
+        """From now on `spans` is told when commands wait for the writer and when a group of them is committed."""
+        self._committer.spans = spans
 
     def restoration(
         self,
@@ -275,7 +277,7 @@ class Ledger(CompanyCommands):
         operation: MemoryOperation | Comparing,
         given_ids: dict[str, str],
     ) -> Restoration:
-        """A command of an import, which gives the ids of what it makes by what they are of."""
+        """A command of an import, which gives the ids of what it makes by what they are of; no request leads here."""
         if isinstance(operation, Comparing):
             digest = digests.judgment_command_digest(operation, self._database.store_key)
             return JudgmentSubmission(partition, author, idempotency_key, operation, digest, given_ids=given_ids)
@@ -339,6 +341,11 @@ class Ledger(CompanyCommands):
         return CheckpointSubmission(partition, author, stream, command, digest) if known is None else known
 
     # Life
+
+    @property
+    def recovered(self) -> bool:
+        """Whether the process that had the store open before did not close it: it was killed, say."""
+        return self._database.recovered
 
     @property
     def upkeep(self) -> Upkeep | None:

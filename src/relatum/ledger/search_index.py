@@ -1,10 +1,9 @@
 """The search index brought together with the writer, so that submitting a command is one call.
 
-Here: a save is compared with what is there before it is decided, and what a command says is indexed before it is
-answered. Not here: the index itself, and who else asks it.
+Here: a save is compared with what is there before it is decided; what is deleted leaves the index before that is
+answered, and what else a command says is indexed in the background. Not here: the index itself, and who else asks it.
 
-Always holds: whatever fails in it, the command goes on. One thread does it for event loops, since the index serves one
-at a time.
+Always holds: whatever fails in it, the command goes on. Threads of its own do it for event loops.
 """
 
 from __future__ import annotations
@@ -20,14 +19,19 @@ from relatum.core.decide.saves import NOTHING_DETECTED, Detected
 from relatum.core.ids import Partition
 from relatum.core.records import RecordInput
 from relatum.errors import SearchUnavailable, StorageFailure, StorageInconsistency
+from relatum.ledger.search.background import BackgroundIndexing
 from relatum.ledger.search.index import SearchIndex
 from relatum.ledger.writer.submission import MemorySubmission, RecordSubmission
+from relatum.store.database import Database
 from relatum.store.view import LedgerView
 from relatum.telemetry import Log
 
 Result = TypeVar("Result")
 
 UNPURGED = "the search index can't be purged; nothing is lost"
+
+THREADS: Final = 4
+"""How many saves of event loops are compared at once; the index itself is asked by one at a time, in slices."""
 
 _INDEXED_AT_ONCE: Final = (SaveRecord, DeleteRecord)
 
@@ -56,17 +60,34 @@ def _is_indexed_at_once(submission: MemorySubmission) -> bool:
     return isinstance(submission.operation, _INDEXED_AT_ONCE)
 
 
+def _is_deletion(submission: MemorySubmission) -> bool:
+    return isinstance(submission.operation, DeleteRecord)
+
+
+def _unjudging(database: Database) -> Callable[[], LedgerView]:
+    """Views by which nothing is judged, so that work in the background asks no clock."""
+    return lambda: LedgerView(database.view(), 0, database.store_key, recounts=database.recounts)
+
+
 class Indexing:
     """Of one ledger. Any thread may use it."""
 
-    def __init__(self, index: SearchIndex, view: Callable[[], LedgerView], log: Log) -> None:
+    def __init__(
+        self, index: SearchIndex, view: Callable[[], LedgerView], log: Log, kept: Database | None = None
+    ) -> None:
+        """The index is kept in step in the background with the database that is `kept`, if there is one."""
+        self._background = None if kept is None else BackgroundIndexing(index, _unjudging(kept), log)
+        if self._background is not None:
+            index.on_behind = self._background.add
         self._index = index
         self._view = view
         self._log = log
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="relatum-saves")
+        self._thread = ThreadPoolExecutor(THREADS, thread_name_prefix="relatum-saves")
 
     def close(self) -> None:
         """Ends the thread once it is idle, without waiting for it. To be called before the index is closed."""
+        if self._background is not None:
+            self._background.close()
         self._thread.shutdown(wait=False)
 
     def compared(self, submissions: Sequence[MemorySubmission]) -> Sequence[MemorySubmission]:
@@ -82,14 +103,42 @@ class Indexing:
         return await self._in_thread(lambda: self.compared(submissions))
 
     def keep_in_step(self, submissions: Sequence[MemorySubmission]) -> None:
-        """Indexes what the saves and deletions among some commands said; the rest is indexed when somebody asks."""
+        """Removes what was deleted, and sees to it that the rest is indexed: in the background, if there is one.
+
+        Without a background what saves and deletions said is indexed here; the rest when somebody asks.
+        """
+        self._remove_deleted(submissions)
+        if self._background is not None:
+            for submission in submissions:
+                if isinstance(submission, RecordSubmission):
+                    self._background.add(submission.partition)
+            return
         for partition in {one.partition for one in filter(_is_indexed_at_once, submissions)}:
             self._catch_up(partition)
 
     async def keep_in_step_async(self, submissions: Sequence[MemorySubmission]) -> None:
         """`keep_in_step` for an event loop."""
-        if any(map(_is_indexed_at_once, submissions)) and not self._index.is_unmade():
+        asks_now = _is_deletion if self._background is not None else _is_indexed_at_once
+        if any(map(asks_now, submissions)) and not self._index.is_unmade():
             await self._in_thread(lambda: self.keep_in_step(submissions))
+        elif self._background is not None:
+            self.keep_in_step(submissions)
+
+    def _remove_deleted(self, submissions: Sequence[MemorySubmission]) -> None:
+        """IMPORTANT: only what is deleted indeed; a refused command deletes nothing."""
+        deleted: dict[Partition, list[str]] = {}
+        for submission in submissions:
+            if isinstance(submission.operation, DeleteRecord):
+                deleted.setdefault(submission.partition, []).append(submission.operation.record_id)
+        if not deleted or self._index.is_unmade():
+            return
+        for partition, record_ids in deleted.items():
+            try:
+                with self._view() as view:
+                    reader = view.partition(partition)
+                    self._index.remove(reader, list(filter(reader.is_erased, record_ids)))
+            except (StorageFailure, StorageInconsistency) as failure:
+                self._log.failure("what was deleted could not be removed from the search index", failure)
 
     def purge(self) -> None:
         """Purges from the files of the index whatever was erased. Raises StorageFailure where that can't be done."""

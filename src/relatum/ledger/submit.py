@@ -14,7 +14,7 @@ from relatum.core.receipts import Receipt
 from relatum.errors import Failure, Refusal, StorageFailure, StorageInconsistency, WriteBusy, WritesRefused
 from relatum.ledger.search_index import Indexing, in_turn
 from relatum.ledger.writer.committer import Committer
-from relatum.ledger.writer.futures import decided, decided_async, filled, merged
+from relatum.ledger.writer.futures import counted, counted_async, decided, decided_async, filled, merged
 from relatum.ledger.writer.group import is_known, look_up
 from relatum.ledger.writer.submission import MemorySubmission
 from relatum.store.view import LedgerView
@@ -44,6 +44,7 @@ class Submitting:
             try:
                 known, fresh = self._known(part)
                 if fresh and failure is None:
+                    counted(self._committer, fresh)
                     outcomes += merged(known, decided(self._committer, self._indexing.compared(fresh)))
                     continue
             except (StorageFailure, WriteBusy, WritesRefused) as error:
@@ -61,6 +62,7 @@ class Submitting:
             try:
                 known, fresh = self._known(part)
                 if fresh and failure is None:
+                    await counted_async(self._committer, fresh)
                     compared = await self._indexing.compared_async(fresh)
                     outcomes += merged(known, await decided_async(self._committer, compared))
                     continue

@@ -18,7 +18,7 @@ from relatum.core.mined import MinedEdges
 from relatum.errors import JournalBroken, SearchUnavailable
 from relatum.ledger.judgments import Ages
 from relatum.ledger.search.bm25 import Found
-from relatum.ledger.search.index import SearchIndex
+from relatum.ledger.search.index import Searched, SearchIndex
 from relatum.ledger.search.index_sync import outlined
 from relatum.ledger.search.tokenizer import Share
 from relatum.store.counts import Counting
@@ -61,7 +61,11 @@ class RequestView(LedgerView):
 
         Raises SearchUnavailable.
         """
-        return self._beside.words.search(partition, text)
+        return self.searched(partition, text).found
+
+    def searched(self, partition: PartitionReader, text: str) -> Searched:
+        """The same, with how much of the partition was indexed: an index that is behind is not waited for for long."""
+        return self._beside.words.searched(partition, text)
 
     def share(self, text: str) -> Callable[[str | None, str], float]:
         """Which share of the distinct words of a text a record has, from its title and its content."""

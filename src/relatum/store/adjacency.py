@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from relatum.core import digests
-from relatum.core.ids import Ref, uuid_text
+from relatum.core.ids import Ref
 from relatum.core.records import RecordMeta
 from relatum.core.relations import StoredRelation
 from relatum.errors import StorageInconsistency
@@ -109,6 +109,6 @@ def dependents(partition: PartitionReader, content: Ref) -> Iterator[Dependent]:
             raise StorageInconsistency("what depends on a record can't be decoded")
         count += 1
         total += digests.dependent_digest(key)
-        yield Dependent(use, uuid_text(key[len(prefix) + 1 :]))
+        yield Dependent(use, rows.unpack_uuid(key[len(prefix) + 1 :]))
     if (count, total % digests.ACCUMULATOR_MODULUS) != (header.uses_count, header.uses_sum):
         raise StorageInconsistency("what depends on a record does not match its completeness header")

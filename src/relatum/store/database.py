@@ -20,7 +20,7 @@ from relatum.errors import StorageFailure, StorageInconsistency, StoreUnavailabl
 from relatum.store import failpoints, keys, layout, rows
 from relatum.store.counts import Recounts
 from relatum.store.directory import holds_store
-from relatum.store.file_maintenance import Upkeep, clear_leftovers
+from relatum.store.file_maintenance import Upkeep, clear_leftovers, was_left_open
 from relatum.store.files import make_directory
 from relatum.store.heads import verify_tips
 from relatum.store.kv import KeyValue, Reader, View
@@ -56,6 +56,8 @@ class Database:
         """What opening cut off the write-ahead log: remains of a group that the watermark does not tell of."""
         self.examined_wholly = True
         """Whether opening looked at the ends of all partitions; of a very large store it looks at the first ones."""
+        self.recovered = False
+        """Whether the process that had the store open before did not close it."""
         self.store = store
         self.store_key = form.store_key
         self.recounts = Recounts()
@@ -80,6 +82,7 @@ class Database:
         """
         try:
             wholly = True
+            recovered = was_left_open(directory)
             if holds_store(directory / ENGINE_NAME):
                 clear_leftovers(directory)
                 wholly = _require_servable(directory)
@@ -90,7 +93,9 @@ class Database:
                     _make(directory)
                 elif not (directory / ENGINE_NAME).is_dir():
                     raise StoreUnavailable(f"no relatum store in {directory}; make one with: relatum init {directory}")
-            return cls._open(directory, create=create, watermark_lag=watermark_lag, examined_wholly=wholly)
+            return cls._open(
+                directory, create=create, watermark_lag=watermark_lag, examined_wholly=wholly, recovered=recovered
+            )
         except StorageInconsistency as error:
             raise StoreUnavailable(
                 f"the store in {directory} is damaged: {error}. Nothing has been changed; restore a backup with: "
@@ -102,7 +107,9 @@ class Database:
             raise StoreUnavailable(f"can't open the store in {directory}: {error.strerror}") from error
 
     @classmethod
-    def _open(cls, directory: Path, *, create: bool, watermark_lag: int, examined_wholly: bool) -> Self:
+    def _open(
+        cls, directory: Path, *, create: bool, watermark_lag: int, examined_wholly: bool, recovered: bool
+    ) -> Self:
         store = RocksStore.open(directory / ENGINE_NAME, create=create)
 
         def watermark(blank: bool) -> WatermarkFile:
@@ -121,6 +128,7 @@ class Database:
             store.close()
             raise
         opened.examined_wholly = examined_wholly
+        opened.recovered = recovered
         return opened
 
     @classmethod

@@ -127,6 +127,15 @@ class Upkeep:
             raise StorageFailure("readers that began before are still at work; nothing is lost, try again")
 
 
+def was_left_open(directory: Path) -> bool:
+    """Whether the last process that had a store open did not close it: it was killed, or the machine went down.
+
+    An orderly end leaves nothing in the log, and no ballast.
+    """
+    leftovers = (directory / BALLAST_NAME, directory / IMAGES_NAME, *(directory / ENGINE_NAME).glob("*.log"))
+    return any(path.is_dir() or (path.is_file() and path.stat().st_size > 0) for path in leftovers)
+
+
 def clear_leftovers(directory: Path) -> None:
     """Remove what an earlier process left in a data directory that holds no rows of its own.
 

@@ -15,6 +15,7 @@ from relatum.core.answers.judgments import Status
 from relatum.core.ids import uuid_bytes
 from relatum.core.streams import RECORDS, RELATIONS, Stream
 from relatum.errors import StorageInconsistency
+from relatum.store.instants import Timed
 
 PREFIX_BYTES = 16
 STORE_PREFIX = bytes(PREFIX_BYTES)
@@ -71,6 +72,9 @@ class Table(IntEnum):
     SOURCE = 36
     LEAF = 64
     TILE = 65
+    INSTANT = 66
+    STANDING_REVISION = 67
+    FACT_REVISION = 68
 
 
 _UNCOUNTED_FROM = 64
@@ -373,6 +377,22 @@ class PartitionKeys:
     def source(self, source: str, record_id: str) -> bytes:
         """That a record comes from a source."""
         return self.sources(source) + _id(record_id)
+
+    def instant(self, at_millis: int, timed: Timed, object_id: str) -> bytes:
+        """An instant at which a record or a relation may begin or cease to count, in the order of time."""
+        return self._tables[Table.INSTANT] + _u64(at_millis + (1 << 63)) + bytes([timed]) + _id(object_id)
+
+    def standing_revision(self, record_id: str, sequence: int) -> bytes:
+        """A record's standing as an event left it."""
+        return self._tables[Table.STANDING_REVISION] + _id(record_id) + _u64(sequence)
+
+    def fact_revisions(self, fact: str, record_id: str) -> bytes:
+        """Prefix of what a record said of a fact, event by event."""
+        return self._tables[Table.FACT_REVISION] + digests.fact_key(fact) + _id(record_id)
+
+    def fact_revision(self, fact: str, record_id: str, sequence: int) -> bytes:
+        """What a record said of a fact from an event on."""
+        return self.fact_revisions(fact, record_id) + _u64(sequence)
 
     def swept(self, target_id: str) -> bytes:
         """Which event a run of the sweep, or one operation of it, belongs to."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 from relatum.core import digests
@@ -45,12 +46,13 @@ class PartitionRows:
 
     def recounted(self) -> Tally:
         """The tally of what is there. Raises StorageInconsistency where a row does not match its checksum."""
-        found = (
-            (key, rows.unseal(key, row))
-            for start, stop in self.keys.counted
-            for key, row in self.reader.scan(start, stop)
-        )
-        return tally_of(found)
+        return tally_of(self.counted_rows())
+
+    def counted_rows(self) -> Iterator[tuple[bytes, bytes]]:
+        """The rows that the head counts, each as its key and its checked body."""
+        for start, stop in self.keys.counted:
+            for key, row in self.reader.scan(start, stop):
+                yield key, rows.unseal(key, row)
 
     def require_absent(self, key: bytes, message: str) -> None:
         """What has a trace can't be unknown: where a row is missing, the one that was written with it must be, too."""

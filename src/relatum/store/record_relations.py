@@ -1,7 +1,8 @@
 """What relations join with a record's content, those that were retired or rejected too.
 
-The index has the relations that hold, and the list of dependents has all that ever were; the header at the content
-counts and sums both. What always holds: whoever is told what a content is joined with has missed nothing.
+The index has the relations that are active and not rejected, and the list of dependents has all that ever were; the
+header at the content counts and sums both. What always holds: whoever is told what a content is joined with has missed
+nothing.
 """
 
 from __future__ import annotations

@@ -56,6 +56,8 @@ OPEN_SECONDS_MAX: Final = 300.0
 BLOCK_CACHE_BYTES: Final = 64 * MIB
 WRITE_BUFFER_BYTES: Final = 16 * MIB
 WRITE_BUFFERS_MAX: Final = 4
+RESTART_BYTES_MAX: Final = WRITE_BUFFERS_MAX * WRITE_BUFFER_BYTES
+"""What an opening may have to write: the logs have as much in them as all buffers together."""
 WRITE_BUFFER_FILTER: Final = 0.02
 """What part of a write buffer a filter of its keys may take. Most keys that a new command asks for are not there."""
 OPEN_FILES_MAX: Final = 256

@@ -150,19 +150,29 @@ class StoreVersion(Struct, frozen=True):
     version: int
 
 
-class Position(Struct, frozen=True):
+class Position(Struct, frozen=True, omit_defaults=True):
     """How far the store has come.
 
-    Accepted commands of all partitions, the greatest commit time, the digest of them all.
+    Accepted commands of all partitions, the greatest commit time, the digest of them all. `floor_millis` is an instant
+    that no commit will come before, where somebody was told so: later than the greatest commit time.
     """
 
     position: int
     committed_at_millis: int
     digest: bytes
+    floor_millis: int | None = None
+
+    @property
+    def floor(self) -> int:
+        """What no commit time will be earlier than."""
+        return self.committed_at_millis if self.floor_millis is None else self.floor_millis
 
     def __post_init__(self) -> None:
         check_u64(self.position)
         check_i64(self.committed_at_millis)
+        check_i64(self.floor_millis)
+        if self.floor_millis is not None and self.floor_millis <= self.committed_at_millis:
+            raise ValueError("a floor that is none")
         if len(self.digest) != digests.DIGEST_BYTES:
             raise ValueError("a digest of another length")
 
@@ -289,9 +299,11 @@ def unpack_completeness(body: bytes) -> Completeness:
     """The headers of a body."""
     if len(body) != _HEADER.size:
         raise StorageInconsistency("a completeness header has a wrong length")
-    fields = _HEADER.unpack(body)
-    counts, sums = fields[::2], (int.from_bytes(total, "big") for total in fields[1::2])
-    return Completeness(*(part for pair in zip(counts, sums, strict=True) for part in pair))
+    uses, sum_uses, count_out, sum_out, count_in, sum_in = _HEADER.unpack(body)
+    number = int.from_bytes
+    return Completeness(
+        uses, number(sum_uses, "big"), count_out, number(sum_out, "big"), count_in, number(sum_in, "big")
+    )
 
 
 def pack_adjacency(kind: Kind, other: Ref) -> bytes:

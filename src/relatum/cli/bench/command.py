@@ -77,6 +77,7 @@ def bench(
         commands  commands and replays over HTTP  upkeep    verify, backup, start after a kill
         reads     reads over HTTP                 mixed     four reads to each command
         peers     other stores, the same commands growth    speed, memory and disk as a store grows
+        neighbours: what a large partition costs another
 
     \b
     Examples:

@@ -34,6 +34,7 @@ _PARTS: Final = {
     "feed": "relatum.cli.bench.parts.feed",
     "upkeep": "relatum.cli.bench.parts.upkeep",
     "mixed": "relatum.cli.bench.parts.mixed",
+    "neighbours": "relatum.cli.bench.parts.neighbours",
     "peers": "relatum.cli.bench.peers.part",
     "growth": "relatum.cli.bench.parts.growth",
 }

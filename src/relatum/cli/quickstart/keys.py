@@ -7,8 +7,10 @@ from typing import Final, NamedTuple
 import httpx
 
 from relatum.cli.quickstart.api import SCOPE, Api
+from relatum.client import Client, CredentialSpec, Scope
+from relatum.core.answers.access import Capability
 
-CAPABILITIES: Final = {
+CAPABILITIES: Final[dict[str, tuple[Capability, ...]]] = {
     "writer": ("memory_read", "memory_write"),
     "reviewer": ("memory_read", "memory_review"),
     "reader": ("memory_read",),
@@ -26,15 +28,10 @@ class Keys(NamedTuple):
 
 def issue(http: httpx.Client, admin_secret: str) -> Keys:
     """Issues the credentials over HTTP with the administrator's."""
-    admin = Api(http, admin_secret)
 
     def one(name: str) -> Api:
-        spec = {
-            "subject_id": name,
-            "capabilities": CAPABILITIES[name],
-            "grants": [SCOPE],
-            "expires_at_millis": None,
-        }
-        return Api(http, admin.post("/api/v1/credentials", spec=spec).expect(201)["secret"])
+        spec = CredentialSpec(subject_id=name, capabilities=CAPABILITIES[name], grants=(Scope(**SCOPE),))
+        return Api(http, client.credentials.issue(spec).secret.reveal())
 
-    return Keys(admin, one("writer"), one("reviewer"), one("reader"))
+    with Client(str(http.base_url), secret=admin_secret) as client:
+        return Keys(Api(http, admin_secret), one("writer"), one("reviewer"), one("reader"))

@@ -27,7 +27,7 @@ def lines(keys: Keys, loaded: Loaded, hidden: str) -> list[Line]:
         Line("A PEP, found by the tag of its number", reader.curl("records/query", filter={"tag": tag("PEP566")})),
         Line("PEPs about metadata", reader.curl("records/query", filter={"text": "metadata", "limit": 3})),
         Line("What supersedes what", reviewer.curl("relations/query", filter={"kind": "supersedes", "limit": 3})),
-        Line("A relation that holds", reader.curl("relations/read", relation_id=one)),
+        Line("A relation that is eligible", reader.curl("relations/read", relation_id=one)),
         Line("The one that the tour hid: a reader finds nothing", reader.curl("relations/read", relation_id=hidden)),
         Line("and a reviewer finds out why", reviewer.curl("relations/inspect", relation_id=hidden)),
         Line("Assert it anew, of PEP 8 as it is now", writer.curl("relations/commands", **asserted_anew)),

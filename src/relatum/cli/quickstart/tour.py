@@ -87,7 +87,7 @@ def _rejection(keys: Keys, relation_id: str) -> None:
     screen.exchange(rejected, "operation", folded={"author"})
     screen.say("From now on a reader is told what it is told of a relation that never was.")
     _read(keys.reader, relation_id, 404)
-    screen.say("Nothing is lost: a reviewer sees the relation, and why it does not count.")
+    screen.say("Nothing is lost: a reviewer sees the relation, and why it is not eligible.")
     _inspect(keys.reviewer, relation_id, "rejected")
     screen.say("A reviewer can change their mind. The reader sees the relation again, at revision 3.")
     _review(keys.reviewer, relation_id, 2, "approved")
@@ -98,7 +98,7 @@ def _changed_end(keys: Keys, loaded: Loaded, relation_id: str) -> None:
     screen.heading("5. A changed end hides a relation")
     screen.say(
         """The writer revises the record of PEP 8. What was asserted of the revision before has not been checked against
-        the new one, so the relation does not count until somebody asserts it anew. It is not touched itself."""
+        the new one, so the relation is not eligible until somebody asserts it anew. It is not touched itself."""
     )
     end = loaded.records[STYLE]
     record = keys.writer.memory("records/read", record_id=end["record_id"]).expect(200)["record"]["input"]

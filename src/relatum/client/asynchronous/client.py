@@ -16,6 +16,7 @@ from relatum.client.asynchronous.memory import AsyncMemory
 from relatum.client.asynchronous.scoped import AsyncScoped
 from relatum.client.asynchronous.session import AsyncSession
 from relatum.client.attempts import Plan
+from relatum.client.errors import ConfigurationError
 from relatum.client.pool import PoolOptions
 from relatum.client.requests import CallOptions, Policy, Request, get, post
 from relatum.client.secret import Secret
@@ -57,7 +58,10 @@ class AsyncClient:
     ) -> None:
         settings = gather(url, secret, secret_file, profile)
         options = PoolOptions(settings.url, connections, proxy, verify)
-        driver = AsyncDriver(options, settings.secret, OpenTelemetry() if tracing else Tracing())
+        try:
+            driver = AsyncDriver(options, settings.secret, OpenTelemetry() if tracing else Tracing())
+        except (httpx.InvalidURL, ValueError, OSError):
+            raise ConfigurationError("the proxy or the certificates can't be used") from None
         self._set_up(AsyncSession(driver, Plan(timeout, deadline, retry)), settings)
 
     @classmethod

@@ -70,6 +70,8 @@ class AsyncMemory:
         *,
         budget_characters: int | None = None,
         shown: Iterable[RecordAt | str] | None = None,
+        judgments_limit: int | None = None,
+        review_limit: int | None = None,
         **options: Unpack[CallOptions],
     ) -> ContextAnswer:
         """A block for a model's prompt, what it is made of, and what awaits whoever starts to work."""
@@ -81,6 +83,8 @@ class AsyncMemory:
                 prompt=prompt,
                 budget_characters=budget_characters,
                 shown=None if shown is None else tuple(map(id_of, shown)),
+                judgments_limit=judgments_limit,
+                review_limit=review_limit,
             )
             return post(f"{MEMORY}/context", body, ContextAnswer)
 

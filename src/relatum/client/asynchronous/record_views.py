@@ -14,6 +14,7 @@ from relatum.core.answers.annotated import (
     AnnotatedRecord,
     ConfirmAnswer,
     ConfirmedRecord,
+    FoundRecord,
     NeedsReviewAnswer,
     SearchAnswer,
     TopicSuggestionAnswer,
@@ -108,7 +109,7 @@ class AsyncRecordViews(AsyncStream[RecordChange]):
         topic_key: str | None = None,
         exclude_stale: bool = False,
         **options: Unpack[CallOptions],
-    ) -> tuple[AnnotatedRecord, ...]:
+    ) -> tuple[FoundRecord, ...]:
         """Eligible, current records by their words, best first, with what judgments say of them."""
 
         def body(scope: Scope) -> SearchQuery:

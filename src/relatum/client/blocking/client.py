@@ -17,6 +17,7 @@ from relatum.client.blocking.driver import Driver
 from relatum.client.blocking.memory import Memory
 from relatum.client.blocking.scoped import Scoped
 from relatum.client.blocking.session import Session
+from relatum.client.errors import ConfigurationError
 from relatum.client.pool import PoolOptions
 from relatum.client.requests import CallOptions, Policy, Request, get, post
 from relatum.client.secret import Secret
@@ -58,7 +59,10 @@ class Client:
     ) -> None:
         settings = gather(url, secret, secret_file, profile)
         options = PoolOptions(settings.url, connections, proxy, verify)
-        driver = Driver(options, settings.secret, OpenTelemetry() if tracing else Tracing())
+        try:
+            driver = Driver(options, settings.secret, OpenTelemetry() if tracing else Tracing())
+        except (httpx.InvalidURL, ValueError, OSError):
+            raise ConfigurationError("the proxy or the certificates can't be used") from None
         self._set_up(Session(driver, Plan(timeout, deadline, retry)), settings)
 
     @classmethod

@@ -71,6 +71,8 @@ class Memory:
         *,
         budget_characters: int | None = None,
         shown: Iterable[RecordAt | str] | None = None,
+        judgments_limit: int | None = None,
+        review_limit: int | None = None,
         **options: Unpack[CallOptions],
     ) -> ContextAnswer:
         """A block for a model's prompt, what it is made of, and what awaits whoever starts to work."""
@@ -82,6 +84,8 @@ class Memory:
                 prompt=prompt,
                 budget_characters=budget_characters,
                 shown=None if shown is None else tuple(map(id_of, shown)),
+                judgments_limit=judgments_limit,
+                review_limit=review_limit,
             )
             return post(f"{MEMORY}/context", body, ContextAnswer)
 

@@ -15,6 +15,7 @@ from relatum.core.answers.annotated import (
     AnnotatedRecord,
     ConfirmAnswer,
     ConfirmedRecord,
+    FoundRecord,
     NeedsReviewAnswer,
     SearchAnswer,
     TopicSuggestionAnswer,
@@ -109,7 +110,7 @@ class RecordViews(Stream[RecordChange]):
         topic_key: str | None = None,
         exclude_stale: bool = False,
         **options: Unpack[CallOptions],
-    ) -> tuple[AnnotatedRecord, ...]:
+    ) -> tuple[FoundRecord, ...]:
         """Eligible, current records by their words, best first, with what judgments say of them."""
 
         def body(scope: Scope) -> SearchQuery:

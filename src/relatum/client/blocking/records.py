@@ -181,7 +181,7 @@ class Records(RecordViews):
         """Records by their ids, in the order asked for; None for what is not served. Split by 100."""
         found: dict[str, Record | None] = {}
         for chunk in chunks(dict.fromkeys(map(id_of, record_ids)), RECORD_BATCH_MAX):
-            found |= self._get_chunk(chunk, options) if chunk else {}
+            found |= self._get_chunk(chunk, options)
         return found
 
     def _get_chunk(self, record_ids: Sequence[str], options: CallOptions) -> dict[str, Record | None]:

@@ -95,12 +95,24 @@ class AnnotatedAnswer(Answer, frozen=True, kw_only=True):
     records: tuple[AnnotatedRecord | None, ...]
 
 
+class SearchCoverage(Answer, frozen=True, kw_only=True):
+    """How many changes of the partition's records the search index has taken in, of how many.
+
+    Where it is behind, after a large load for one, it is brought up in the background: ask again.
+    """
+
+    indexed_changes: int
+    changes: int
+    complete: bool
+
+
 class SearchAnswer(Answer, frozen=True, kw_only=True):
     """Annotated records, the best first."""
 
     contract_version: Literal[1]
     scope: Scope
     records: tuple[FoundRecord, ...]
+    coverage: SearchCoverage
 
 
 class ConfirmedRecord(Answer, frozen=True, kw_only=True):

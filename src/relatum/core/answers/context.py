@@ -13,7 +13,7 @@ from relatum.core.wire import Uuid
 
 Tier = Literal["pinned", "matched", "rest"]
 
-ContextStop = Literal["record_limit", "match_limit", "scan_limit", "dependency_limit", "entry_limit"]
+ContextStop = Literal["record_limit", "match_limit", "scan_limit", "dependency_limit", "entry_limit", "index_behind"]
 
 
 class ContextCoverage(Answer, frozen=True, kw_only=True):
@@ -21,7 +21,8 @@ class ContextCoverage(Answer, frozen=True, kw_only=True):
 
     `record_limit`: there are more records than 10,000; `match_limit`: more matches, whose relations were not looked at;
     `scan_limit`: more entries, links, standings or candidates; `dependency_limit`: not every ancestry could be judged;
-    `entry_limit`: the block has 500 entries, or 1,000 records were read for it.
+    `entry_limit`: the block has 500 entries, or 1,000 records were read for it; `index_behind`: the search index had
+    not come to the newest records yet.
     """
 
     scanned_records: int

@@ -6,16 +6,20 @@ from typing import Literal
 
 from relatum.core.answers.base import Answer, Open
 from relatum.core.answers.company import Workspace
-from relatum.core.answers.eligibility import DependencyWork, FailureReason, RecordEligibility
+from relatum.core.answers.eligibility import DependencyWork, FailureReason, FirstFailure, RecordEligibility
 from relatum.core.answers.pages import StopReason
 from relatum.core.answers.records import Disposition, Record, RecordHistory, RecordState
-from relatum.core.answers.relations import RelationHistory
+from relatum.core.answers.relations import Relation, RelationHistory
 from relatum.core.answers.standings import StandingView
-from relatum.core.ids import Author, Scope
+from relatum.core.ids import Author, Ref, Scope
 from relatum.core.kinds import RecordType
 from relatum.core.wire import Millis, Uuid
 
 HistoryStop = Literal["exhausted", "record_limit"]
+
+LineageStop = Literal["depth_limit", "node_limit"]
+
+DependentUse = Literal["source", "endpoint", "evidence"]
 
 
 class RecordHead(Answer, frozen=True, kw_only=True):
@@ -82,6 +86,67 @@ class LinkView(Answer, frozen=True, kw_only=True):
     preview: str
 
 
+class LineageNode(Answer, frozen=True, kw_only=True):
+    """One record of a lineage. `reason` is its own first failure, not that of its sources; absent: no `head`."""
+
+    record_id: Uuid
+    head: RecordHead | None
+    depth: int
+    reason: Open[FailureReason] | None
+
+
+class LineageEdge(Answer, frozen=True, kw_only=True):
+    """That a record was derived from another. `holds`: the source is there with the content pinned, and is eligible."""
+
+    derived: Ref
+    source: Ref
+    holds: bool
+
+
+class LineageCoverage(Answer, frozen=True, kw_only=True):
+    """How much of a lineage was looked at."""
+
+    complete: bool
+    stop_reasons: tuple[Open[LineageStop], ...]
+    records_examined: int
+
+
+class Lineage(Answer, frozen=True, kw_only=True):
+    """A record and what it was derived from. `first_failure` is that of its inspection."""
+
+    evaluated_at_millis: Millis
+    nodes: tuple[LineageNode, ...]
+    edges: tuple[LineageEdge, ...]
+    first_failure: FirstFailure | None
+    coverage: LineageCoverage
+
+
+class DependentView(Answer, frozen=True, kw_only=True):
+    """What pins a record at a revision: a derived record (`head`) or a relation."""
+
+    use: Open[DependentUse]
+    pinned_revision: int
+    head: RecordHead | None
+    relation: Relation | None
+    eligible: bool
+
+
+class DependentTotals(Answer, frozen=True, kw_only=True):
+    """How many dependents pin the present content of a record, by use."""
+
+    source: int
+    endpoint: int
+    evidence: int
+
+
+class DependentPage(Answer, frozen=True, kw_only=True):
+    """What pins a record, those that pin its present content first."""
+
+    dependents: tuple[DependentView, ...]
+    totals: DependentTotals
+    next_cursor: str | None
+
+
 class _ScopedAnswer(Answer, frozen=True, kw_only=True):
     contract_version: Literal[1]
     scope: Scope
@@ -121,6 +186,30 @@ class LinksAnswer(_ScopedAnswer, frozen=True, kw_only=True):
     """The curated links of a record, the newest first."""
 
     links: tuple[LinkView, ...]
+
+
+class LineageAnswer(_ScopedAnswer, frozen=True, kw_only=True):
+    """What a record was derived from, and where that fails."""
+
+    lineage: Lineage
+
+
+class DependentsAnswer(_ScopedAnswer, frozen=True, kw_only=True):
+    """A page of what pins a record."""
+
+    page: DependentPage
+
+
+class CompanyLineageAnswer(_WorkspaceAnswer, frozen=True, kw_only=True):
+    """What a record of a workspace was derived from, and where that fails."""
+
+    lineage: Lineage
+
+
+class CompanyDependentsAnswer(_WorkspaceAnswer, frozen=True, kw_only=True):
+    """A page of what pins a record of a workspace."""
+
+    page: DependentPage
 
 
 class CompanyRecordHeadsAnswer(_WorkspaceAnswer, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ from relatum.core.answers.annotated import (
     ConfirmedRecord,
     NeedsReviewAnswer,
     SearchAnswer,
+    SearchCoverage,
     TopicSuggestionAnswer,
 )
 from relatum.core.judgment_queries import AnnotatedRead, NeedsReviewQuery, SearchQuery, TopicSuggestion
@@ -32,16 +33,19 @@ def annotated(call: Call[AnnotatedRead], view: RequestView) -> AnnotatedAnswer |
     return AnnotatedAnswer(contract_version=CONTRACT_VERSION, scope=body.scope, records=found)
 
 
-def searched(call: Call[SearchQuery], view: RequestView) -> SearchAnswer | Refusal:
+def search_records(call: Call[SearchQuery], view: RequestView) -> SearchAnswer | Refusal:
     """The best records for some words."""
     partition = reader_of(call, view)
-    found = view.search(partition, call.body.text)
+    searched = view.searched(partition, call.body.text)
     records = search.search(
-        partition, view.now_millis, call.body, (one.record_id for one in found), view.share(call.body.text)
+        partition, view.now_millis, call.body, (one.record_id for one in searched.found), view.share(call.body.text)
     )
     if isinstance(records, Refusal):
         return records
-    return SearchAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, records=records)
+    coverage = SearchCoverage(
+        indexed_changes=searched.indexed, changes=searched.changes, complete=searched.indexed == searched.changes
+    )
+    return SearchAnswer(contract_version=CONTRACT_VERSION, scope=call.body.scope, records=records, coverage=coverage)
 
 
 async def confirm(call: Call[ConfirmCommand]) -> ConfirmAnswer | Refusal:
@@ -106,7 +110,7 @@ ROUTES: Final = (
         access=needing("memory_read"),
         takes=SearchQuery,
         answers=SearchAnswer,
-        handle=scanning(searched, "index"),
+        handle=scanning(search_records, "index"),
         slot=True,
         refuses=("invalid_request",),
     ),

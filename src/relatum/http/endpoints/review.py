@@ -14,10 +14,14 @@ from relatum.core.answers import review as answers
 from relatum.core.answers.access import Capability
 from relatum.core.company import WorkspaceRead
 from relatum.core.review_queries import (
+    CompanyDependentsRead,
+    CompanyLineageRead,
     CompanyLinksRead,
     CompanyRecordHeadsRead,
     CompanyRecordHistoryRead,
     CompanyRelationHistoryRead,
+    DependentsRead,
+    LineageRead,
     LinksRead,
     RecordHeadsRead,
     RecordHistoryRead,
@@ -27,7 +31,7 @@ from relatum.core.review_queries import (
 from relatum.errors import Code, Refusal, invalid
 from relatum.http.routes import Route, needing, scanning
 from relatum.http.server_state import Call, Scoped, reader_of
-from relatum.ledger.reads import company, heads, history, links, record_query
+from relatum.ledger.reads import company, dependents, heads, history, lineage_graph, links, record_query
 from relatum.ledger.view import RequestView
 from relatum.limits import CONTRACT_VERSION
 from relatum.store.partition import PartitionReader
@@ -140,6 +144,14 @@ def _links(partition: PartitionReader, view: RequestView, body: LinksRead | Comp
     return links.links_of(partition, view.now_millis, body.record_id)
 
 
+def _lineage(partition: PartitionReader, view: RequestView, body: LineageRead | CompanyLineageRead) -> object:
+    return lineage_graph.lineage_graph(partition, view.now_millis, body.record_id, body.max_depth, body.node_limit)
+
+
+def _dependents(partition: PartitionReader, view: RequestView, body: DependentsRead | CompanyDependentsRead) -> object:
+    return dependents.dependents(partition, view.now_millis, view.store_key, body.record_id, body.limit, body.cursor)
+
+
 ROUTES: Final = (
     in_scope(
         "records/retained",
@@ -178,6 +190,22 @@ ROUTES: Final = (
         refuses=("record_not_found",),
     ),
     in_scope(
+        "records/lineage",
+        "Look at what a record was derived from, and where that fails",
+        LineageRead,
+        answers.LineageAnswer,
+        _lineage,
+        member="lineage",
+    ),
+    in_scope(
+        "records/dependents",
+        "Look at what pins a record, page by page",
+        DependentsRead,
+        answers.DependentsAnswer,
+        _dependents,
+        member="page",
+    ),
+    in_scope(
         "links/query",
         "Read the curated links of a record",
         LinksRead,
@@ -209,6 +237,22 @@ ROUTES: Final = (
         CompanyRelationHistoryRead,
         answers.CompanyRelationHistoryAnswer,
         _relation_history,
+        member="page",
+    ),
+    in_workspace(
+        "records/lineage",
+        "Look at what a record of a workspace was derived from, and where that fails",
+        CompanyLineageRead,
+        answers.CompanyLineageAnswer,
+        _lineage,
+        member="lineage",
+    ),
+    in_workspace(
+        "records/dependents",
+        "Look at what pins a record of a workspace, page by page",
+        CompanyDependentsRead,
+        answers.CompanyDependentsAnswer,
+        _dependents,
         member="page",
     ),
     in_workspace(

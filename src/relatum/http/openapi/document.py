@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from relatum import __version__
-from relatum.core.answers.errors import ErrorAnswer
+from relatum.core.answers.errors import ErrorAnswer, Problem
 from relatum.core.answers.graphs import DerivedEdge
 from relatum.core.answers.schemas import REF
 from relatum.core.receipts import JudgmentReceipt
@@ -103,7 +103,7 @@ def document(routes: Sequence[AnyRoute]) -> Document:
 
 def _schemas(routes: Iterable[AnyRoute]) -> tuple[dict[type, Schema], dict[str, Schema]]:
     """A reference for each type that a route takes or answers, and the schemas of all of them."""
-    kinds: dict[type, None] = dict.fromkeys((ErrorAnswer, *_ALSO))
+    kinds: dict[type, None] = dict.fromkeys((ErrorAnswer, Problem, *_ALSO))
     for route in routes:
         found = route.answers.values() if isinstance(route, PublicRoute) else (route.takes, route.answers)
         kinds |= {kind: None for kind in found if isinstance(kind, type) and issubclass(kind, Struct)}

@@ -304,6 +304,10 @@ async def _review(tour: Tour, ids: list[str]) -> None:
     page = await tour.scoped("", f"{_RELATIONS}/query", filter={"state": "retired", "limit": 1})
     relation_id = page["page"]["relations"][0]["relation"]["relation_id"]
     await tour.scoped("newest", f"{_RELATIONS}/history", relation_id=relation_id, limit=1)
+    page = await tour.scoped("", f"{_RECORDS}/query", filter={"text": "Book deliveries"})
+    derived = page["page"]["records"][0]["record_id"]
+    await tour.scoped("two_sources", f"{_RECORDS}/lineage", record_id=derived)
+    await tour.scoped("three_uses", f"{_RECORDS}/dependents", record_id=ids[0])
     page = await tour.scoped("", f"{_RECORDS}/query", filter={"text": "raised in January"})
     linked = page["page"]["records"][0]["record_id"]
     await tour.scoped("one", f"{_LINKS}/query", record_id=linked)
@@ -324,6 +328,8 @@ async def _company(tour: Tour, ids: list[str]) -> None:
     found = await tour.post("", f"{route}/relations/query", **at, filter={"state": "retired"})
     relation_id = found["page"]["relations"][0]["relation"]["relation_id"]
     await tour.post("newest", f"{route}/relations/history", **at, relation_id=relation_id, limit=1)
+    await tour.post("itself", f"{route}/records/lineage", **at, record_id=ids[0])
+    await tour.post("first", f"{route}/records/dependents", **at, record_id=ids[0], limit=1)
     await tour.post("none", f"{route}/links/query", **at, record_id=ids[0])
     await tour.post("relations", f"{route}/consumers/query", query={"stream": "typed_memory_relations"})
 

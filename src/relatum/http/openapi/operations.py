@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any, Final
 
-from relatum.core.answers.errors import ErrorAnswer
+from relatum.core.answers.errors import ErrorAnswer, Problem
 from relatum.errors import STATUS, Code
 from relatum.http.openapi import examples
 from relatum.http.openapi.descriptions import Schema
+from relatum.http.problems import MEDIA_TYPE
 from relatum.http.routes import PATH_ID, Needs, PublicRoute, Route
 from relatum.http.server_state import Nothing
 
@@ -90,7 +91,8 @@ class Operations:
         listed = ", ".join(f"`{code}`" for code in codes)
         permitted = {"error": {"properties": {"code": {"enum": list(codes)}}}}
         content = _content({**self._refs[ErrorAnswer], "properties": permitted}, shown)
-        response = _response(status, listed, {JSON: content})
+        problem = _content({**self._refs[Problem], "properties": {"code": {"enum": list(codes)}}}, {})
+        response = _response(status, listed, {JSON: content, MEDIA_TYPE: problem})
         if shown:
             return response
         name = ".".join((str(status), *codes))

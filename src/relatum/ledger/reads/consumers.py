@@ -3,14 +3,11 @@
 A page runs through the workspaces in the order of their ids, and through the checkpoints of each in the order of their
 keys. It looks into a bounded number of workspaces, most of which may have no consumer; so a page may be short, or even
 empty, and still have a cursor. What always holds: following cursors meets each consumer once and comes to an end.
-
-    cursor = base64url(version (2 bytes), workspace id (32), consumer key (16), tag (16)): 88 characters
+The place of a cursor is a workspace id (32 bytes) and a consumer key (16).
 """
 
 from __future__ import annotations
 
-import re
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -21,8 +18,9 @@ from relatum.core.company import ConsumersQuery
 from relatum.core.cursors import Checkpoint
 from relatum.core.ids import Partition
 from relatum.core.streams import Stream
-from relatum.errors import Refusal, Refused, StorageInconsistency, invalid
+from relatum.errors import Refusal, Refused, StorageInconsistency
 from relatum.ledger.reads.company import Entered, entered
+from relatum.ledger.reads.cursor import OpaqueCursors
 from relatum.store import checkpoints, latest, rows
 from relatum.store.journal import Journal
 from relatum.store.partition import PartitionReader
@@ -30,8 +28,6 @@ from relatum.store.view import LedgerView
 
 WORKSPACES_VISITED_MAX = 256
 
-_VERSION = b"\0\1"
-_SPELLING = re.compile(r"[A-Za-z0-9_-]{88}")
 _LAST_KEY = b"\xff" * 16
 
 
@@ -41,12 +37,23 @@ class _Place(NamedTuple):
     workspace_id: str
     key: bytes
 
+    @classmethod
+    def of(cls, raw: bytes) -> _Place:
+        """The place in a cursor."""
+        return cls(raw[:32].hex(), raw[32:])
+
+    @property
+    def raw(self) -> bytes:
+        """The place as a cursor has it."""
+        return bytes.fromhex(self.workspace_id) + self.key
+
 
 def page(view: LedgerView, company_id: str, query: ConsumersQuery) -> ConsumerPage | Refusal:
     """At most `limit` (1 to 50, default 25) consumers from the cursor on. 400 for a cursor of another query."""
-    cursors = _Cursors(view.store_key, company_id, query.stream)
+    binding = {"route": "company/consumers/query", "company_id": company_id, "stream": query.stream}
+    cursors = OpaqueCursors(view.store_key, binding, place_bytes=48)
     try:
-        place = None if query.cursor is None else cursors.read(query.cursor)
+        place = None if query.cursor is None else _Place.of(cursors.read(query.cursor))
     except Refused as refused:
         return refused.refusal
     entries_max = query.limit or limits.CONSUMERS_PAGE_DEFAULT
@@ -60,14 +67,14 @@ def page(view: LedgerView, company_id: str, query: ConsumersQuery) -> ConsumerPa
         for key, checkpoint in _checkpoints(workspace.reader, query.stream, after):
             if len(found) == entries_max:
                 assert place is not None, "a full page has a last consumer"
-                return ConsumerPage(consumers=tuple(found), next_cursor=cursors.at(place))
+                return ConsumerPage(consumers=tuple(found), next_cursor=cursors.at(place.raw))
             found.append(lag.of(checkpoint))
             place = _Place(workspace_id, key)
         place = _Place(workspace_id, _LAST_KEY)
     else:
         return ConsumerPage(consumers=tuple(found), next_cursor=None)
     assert place is not None, "a visited workspace is a place"
-    return ConsumerPage(consumers=tuple(found), next_cursor=cursors.at(place))
+    return ConsumerPage(consumers=tuple(found), next_cursor=cursors.at(place.raw))
 
 
 def _workspaces(view: LedgerView, company_id: str, place: _Place | None) -> Iterator[tuple[str, Partition]]:
@@ -123,32 +130,3 @@ class _Lag:
         if journal is None or not journal.holds(checkpoint.cursor):
             return None
         return journal.tip.sequence - checkpoint.cursor.sequence
-
-
-class _Cursors:
-    """The cursors of one query: bound to the company and the stream, not to the limit."""
-
-    def __init__(self, store_key: bytes, company_id: str, stream: Stream) -> None:
-        self._store_key = store_key
-        self._binding: dict[str, object] = {
-            "route": "company/consumers/query",
-            "company_id": company_id,
-            "stream": stream,
-        }
-
-    def at(self, place: _Place) -> str:
-        """The cursor of the page that follows `place`."""
-        raw = bytes.fromhex(place.workspace_id) + place.key
-        return urlsafe_b64encode(_VERSION + raw + self._tag(raw)).decode()
-
-    def read(self, cursor: str) -> _Place:
-        """Where a page begins. Raises Refused (400) for a cursor that this query did not give."""
-        if _SPELLING.fullmatch(cursor):
-            given = urlsafe_b64decode(cursor)
-            raw = given[2:50]
-            if given[:2] == _VERSION and digests.same(given[50:], self._tag(raw)):
-                return _Place(raw[:32].hex(), raw[32:])
-        raise Refused(invalid("the cursor does not belong to this query"))
-
-    def _tag(self, raw: bytes) -> bytes:
-        return digests.cursor_tag(self._store_key, {**self._binding, "place": raw})

@@ -68,6 +68,8 @@ class Ranking:
         self._shown = shown
         self._evaluator = Evaluator(partition, now_millis)
         self._stops: set[ContextStop] = set() if around.complete else {"record_limit"}
+        if around.behind:
+            self._stops.add("index_behind")
         self._standings = self._read_standings()
         self._pinned = {uuid_bytes(one) for one in partition.pinned()}
         self._outlines = {one.record_id: one for one in around.outlines if one.is_eligible(now_millis)}

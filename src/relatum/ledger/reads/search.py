@@ -40,6 +40,7 @@ def search(
             category=wanted.category,
             fact_key=wanted.fact_key,
             topic_key=wanted.topic_key,
+            source_id=wanted.source_id,
         )
     )
     evaluator = Evaluator(partition, now_millis)

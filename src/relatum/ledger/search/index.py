@@ -2,25 +2,28 @@
 
 Here: the file and what may happen to it. What is written to it stands in index_sync.py, what is asked of it in bm25.py.
 
-Always holds: an answer is that of an index in step with the view that it is asked with, or SearchUnavailable; never
-less than the whole. Whatever goes wrong in the index is logged, and it is made again from the ledger, in memory if the
-disk won't have it.
+Always holds: an answer is that of an index in step with the view that it is asked with, or says how far behind it is,
+or is SearchUnavailable; never silently less than the whole. Whatever goes wrong in the index is logged, and it is made
+again from the ledger, in memory if the disk won't have it.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
+from math import inf
 from pathlib import Path
-from threading import Lock
-from typing import Final, TypeVar
+from time import monotonic
+from typing import Final, NamedTuple, TypeVar
 
 from relatum.core.context_records import Surroundings
 from relatum.core.decide.saves import Detected
+from relatum.core.ids import Partition
 from relatum.errors import SearchUnavailable, StorageInconsistency
 from relatum.ledger.search import bm25
 from relatum.ledger.search.bm25 import Found
-from relatum.ledger.search.index_sync import Keeper
+from relatum.ledger.search.fair_lock import FairLock
+from relatum.ledger.search.index_sync import Keeper, Progress
 from relatum.ledger.search.tables import OtherVersion, Tables
 from relatum.store import sealed_sqlite
 from relatum.store.partition import PartitionReader
@@ -31,17 +34,42 @@ FILE_NAME: Final = "search.sqlite"
 FAULTS: Final = (sqlite3.Error, OSError, ValueError, TypeError, ArithmeticError, LookupError)
 """What a damaged file leads to: SQLite notices some of it; the rest is values that make no sense."""
 
+SLICE_ENTRIES: Final = 64
+"""How many entries of a record stream are indexed before others may ask: some 25 milliseconds."""
+
 T = TypeVar("T")
 
 
-class SearchIndex:
-    """The index of one store. Any thread may use it; one at a time does."""
+class Patience(NamedTuple):
+    """How long who asks waits for an index that is behind; without an end by default."""
 
-    def __init__(self, path: Path | None, log: Log) -> None:
+    search_seconds: float = inf
+    detection_seconds: float = inf
+
+
+ON_DISK: Final = Patience(search_seconds=0.7, detection_seconds=0.1)
+"""Of an index that is kept in step in the background: a search answers within about a second."""
+
+
+class Searched(NamedTuple):
+    """What a search has found, and how many of the partition's changes of records were indexed, of how many."""
+
+    found: list[Found]
+    indexed: int
+    changes: int
+
+
+class SearchIndex:
+    """The index of one store. Any thread may use it; one at a time does, for an answer or a slice of indexing."""
+
+    def __init__(self, path: Path | None, log: Log, patience: Patience | None = None) -> None:
         """An index at `path`, opened or made when it is first asked; one in memory where there is no path."""
         self._path = path
         self._log = log
-        self._using = Lock()
+        self._patience = patience or Patience()
+        self.on_behind: Callable[[Partition], None] = lambda _partition: None
+        """Called with a partition whose index was asked before it was in step."""
+        self._using = FairLock()
         self._untouched = True
         self._keeper: Keeper | None = None
 
@@ -65,21 +93,67 @@ class SearchIndex:
     def catch_up(self, partition: PartitionReader) -> None:
         """Brings a partition up to the tip of its record stream, if there is an index yet."""
         if not self.is_unmade():
-            self._asked(lambda keeper: keeper.caught_up(partition))
+            while self.advance(partition):
+                pass
+
+    def advance(self, partition: PartitionReader) -> bool:
+        """Brings a partition a slice further; whether it is still behind."""
+        partition.require_counted()  # IMPORTANT: before the index is held, which nobody else has to wait for then
+        return self._asked(lambda keeper: keeper.caught_up(partition, SLICE_ENTRIES).is_behind)
+
+    def remove(self, partition: PartitionReader, record_ids: Sequence[str]) -> None:
+        """Removes records that were deleted, if there is an index yet, however far it is behind."""
+        if not self.is_unmade():
+            self._asked(lambda keeper: keeper.remove(partition, record_ids))
 
     def detect(self, partition: PartitionReader, content: str, *, without: str | None = None) -> Detected:
         """The memories that resemble a text, the most similar first, but for `without` (judgments.md, detection)."""
-        return self._asked(
-            lambda keeper: bm25.detected(keeper.tables, keeper.caught_up(partition), partition, content, without)
+        _, found = self._answered(
+            partition,
+            self._patience.detection_seconds,
+            lambda tables, number: bm25.detected(tables, number, partition, content, without),
         )
+        return found
 
     def search(self, partition: PartitionReader, text: str) -> list[Found]:
         """The records that have words of a text, the best first."""
-        return self._asked(lambda keeper: bm25.searched(keeper.tables, keeper.caught_up(partition), text))
+        return self.searched(partition, text).found
+
+    def searched(self, partition: PartitionReader, text: str) -> Searched:
+        """The same, with how much of the partition was indexed."""
+        progress, found = self._answered(
+            partition, self._patience.search_seconds, lambda tables, number: bm25.searched(tables, number, text)
+        )
+        return Searched(found, progress.indexed, progress.changes)
 
     def surroundings(self, partition: PartitionReader, text: str) -> Surroundings:
         """The records of a partition in outline, and which of them have words of a text."""
-        return self._asked(lambda keeper: bm25.surroundings(keeper.tables, keeper.caught_up(partition), text))
+        progress, found = self._answered(
+            partition, self._patience.search_seconds, lambda tables, number: bm25.surroundings(tables, number, text)
+        )
+        return found._replace(behind=progress.is_behind)
+
+    def _answered(
+        self, partition: PartitionReader, patience_seconds: float, use: Callable[[Tables, int | None], T]
+    ) -> tuple[Progress, T]:
+        """An answer once a partition is indexed up to its tip, or has been indexed for so long.
+
+        Slice by slice: whoever asks for another partition comes in between.
+        """
+        end = monotonic() + patience_seconds
+        partition.require_counted()  # IMPORTANT: before the index is held, as above
+
+        def step(keeper: Keeper) -> tuple[Progress, T] | None:
+            progress = keeper.caught_up(partition, SLICE_ENTRIES)
+            if progress.is_behind and monotonic() < end:
+                return None
+            return progress, use(keeper.tables, progress.number)
+
+        while (answer := self._asked(step)) is None:
+            pass
+        if answer[0].is_behind:
+            self.on_behind(partition.partition)
+        return answer
 
     def purge(self, partitions: Sequence[PartitionReader]) -> bool:
         """Purges from the file what was erased in some partitions; whether that was possible.

@@ -7,8 +7,10 @@ often, and in whatever steps, they were indexed: so an index that was made again
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from typing import Final, NamedTuple
 
 from relatum.core.changes import JournalHead
 from relatum.core.context_records import OUTLINES_MAX, Outline, Surroundings
@@ -23,11 +25,26 @@ CHUNK_ENTRIES: Final = 256
 """How many entries of a stream are indexed in one transaction."""
 
 
+class Progress(NamedTuple):
+    """The number of a partition in the index, and how far its record stream is indexed, of how many changes."""
+
+    number: int | None
+    indexed: int
+    changes: int
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether something is not indexed yet."""
+        return self.indexed < self.changes
+
+
 class Keeper:
     """Keeps one index. Not thread-safe; whoever uses it holds a lock."""
 
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
+        self._gone: set[tuple[bytes, str]] = set()
+        """Deleted records that were removed before their partition was indexed as far as that."""
         self._followed: set[bytes] = set()
         """Partitions that were found to be indexed along their history: from then on a view can only be behind."""
 
@@ -49,29 +66,49 @@ class Keeper:
                 raise
         self._followed.discard(workspace)
 
-    def caught_up(self, partition: PartitionReader) -> int | None:
-        """The number of a partition, indexed up to its tip; None where its record stream is not active yet."""
+    def remove(self, partition: PartitionReader, record_ids: Iterable[str]) -> None:
+        """Removes records that were deleted, however far the partition is indexed; no older view brings them back."""
+        workspace = bytes.fromhex(partition.workspace_id)
+        known = self.tables.partition(workspace)
+        if known is None:
+            return
+        with self._together():
+            for record_id in record_ids:
+                self._gone.add((workspace, record_id))
+                self.tables.remove_record(known[0], uuid_bytes(record_id))
+
+    def caught_up(self, partition: PartitionReader, entries_max: int | None = None) -> Progress:
+        """Indexes a partition up to its tip, or by so many entries of its record stream; how far it has come.
+
+        Its number is None where the record stream is not active yet.
+        """
         tip = partition.head().streams.get(RECORDS)
         if tip is None:
-            return None
+            return Progress(None, 0, 0)
         workspace = bytes.fromhex(partition.workspace_id)
         known = self.tables.partition(workspace)
         if known is not None and self._is_in_step(partition, workspace, known[1], tip):
-            return known[0]
-        self.tables.begin()
-        try:
+            return Progress(known[0], tip.sequence, tip.sequence)
+        with self._together():
             number, mark = known or (self.tables.add_partition(workspace, _start(tip)), _start(tip))
             if workspace not in self._followed and not _lies_on(partition, mark, tip):
                 self.tables.drop_partition(number)
                 mark = _start(tip)
                 number = self.tables.add_partition(workspace, mark)
-            self._index_from(number, partition, mark)
+            mark = self._index_from(number, partition, mark, entries_max)
+        self._followed.add(workspace)
+        return Progress(number, min(mark.sequence, tip.sequence), tip.sequence)
+
+    @contextmanager
+    def _together(self) -> Iterator[None]:
+        """What is done in the block is kept as a whole, or not at all."""
+        self.tables.begin()
+        try:
+            yield
             self.tables.commit()
         except BaseException:
             self.tables.rollback()
             raise
-        self._followed.add(workspace)
-        return number
 
     def _is_in_step(self, partition: PartitionReader, workspace: bytes, mark: Mark, tip: JournalHead) -> bool:
         """Whether nothing is left to index, because the index is at the tip, or further on than an older view."""
@@ -79,9 +116,10 @@ class Keeper:
             return mark.sequence >= tip.sequence
         return mark == Mark(tip.journal_id, tip.sequence, tip.prefix_digest)
 
-    def _index_from(self, number: int, partition: PartitionReader, mark: Mark) -> None:
+    def _index_from(self, number: int, partition: PartitionReader, mark: Mark, entries_max: int | None) -> Mark:
         changed: dict[str, None] = {}
-        for count, (sequence, entry) in enumerate(partition.entries(RECORDS, mark.sequence), 1):
+        entries = islice(partition.entries(RECORDS, mark.sequence), entries_max)
+        for count, (sequence, entry) in enumerate(entries, 1):
             mark = Mark(mark.journal_id, sequence, entry.prefix_digest)
             record_id = entry.change.record_id  # type: ignore[union-attr]  # the record stream tells of records
             changed.pop(record_id, None)
@@ -92,14 +130,17 @@ class Keeper:
                 self.tables.begin()
                 changed.clear()
         self._index(number, partition, changed, mark)
+        return mark
 
     def _index(self, number: int, partition: PartitionReader, record_ids: Iterable[str], mark: Mark) -> None:
         """Indexes records as they are now, and forgets those that are no longer active and current."""
+        workspace = bytes.fromhex(partition.workspace_id)
         for record_id in record_ids:
             indexed = _indexed(partition, record_id)
             if indexed is None:
                 self.tables.remove_record(number, uuid_bytes(record_id))
-            else:
+                self._gone.discard((workspace, record_id))
+            elif (workspace, record_id) not in self._gone:
                 self.tables.put_record(number, *indexed)
         self.tables.move_mark(number, mark)
 

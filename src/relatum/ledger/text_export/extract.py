@@ -217,7 +217,7 @@ class Gathering:
         return source.topic_key is not None and source.topic_key == target.topic_key
 
     def _verdict(self, relation: StoredRelation) -> CarriedVerdict | None:
-        """The verdict that a relation is, if it still counts and is the last one on its pair."""
+        """The verdict that a relation is, if it is in force and the last one on its pair."""
         source_id, target_id = relation.input.source.record_id, relation.input.target.record_id
         stored = self._reader.verdict(relation.relation_id)
         if stored is None or not relation.indexed or not {source_id, target_id} <= self._inputs.keys():
@@ -287,7 +287,7 @@ class Gathering:
         return CarriedReview(disposition=meta.review.disposition, evidence_ref=evidence_ref, author=meta.review.author)
 
     def _marks(self, record_id: str) -> tuple[CarriedMark, ...]:
-        """The marks that count, by what they are because of. With a record that is deleted its marks are lifted."""
+        """The marks in force, by what they are because of. With a record that is deleted its marks are lifted."""
         marks = {mark.because.record_id: mark.confidence for mark in self._reader.standing(record_id).stale_marks}
         for because_id in marks.keys() - self._inputs.keys():
             because = self._reader.record(because_id)

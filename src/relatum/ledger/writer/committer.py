@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import Thread
 from time import perf_counter
+from typing import Final
 
 from relatum.clock import FloorClock
 from relatum.entropy import Entropy
@@ -25,10 +26,13 @@ from relatum.ledger.writer.group import CommandFailed, Group
 from relatum.ledger.writer.group_builder import Deciding
 from relatum.ledger.writer.loop_executor import Turns
 from relatum.ledger.writer.notifications import Announcer
+from relatum.ledger.writer.row_counter import RowCounter
 from relatum.ledger.writer.submission import Outcome, Submission, Ticket
 from relatum.store import failpoints
 from relatum.store.database import Database
-from relatum.telemetry import Log, Metrics
+from relatum.telemetry import Log, Metrics, WriteSpans, storage_cause
+
+_UNTRACED: Final = nullcontext()
 
 
 class Committer:
@@ -51,6 +55,8 @@ class Committer:
         self.broken: set[tuple[str, str]] = set()
         """Journals, by workspace id and stream, that a reader found broken: no command extends them until a restart."""
         self.announcer = Announcer()
+        self.spans: WriteSpans | None = None
+        """What traces groups, if anything does."""
         self._database = database
         self._clock = clock
         self._clock_guard = clock_guard
@@ -59,6 +65,7 @@ class Committer:
         self._metrics = metrics
         self._log = log
         self._group_commands_max = group_commands_max
+        self.row_counter = RowCounter(database)
         self._intake = Intake(queue_commands_max)
         self._turns: Turns | None = None
         self._thread = Thread(target=self._run, name="relatum-committer", daemon=True)
@@ -95,7 +102,7 @@ class Committer:
         """Queues commands that are decided in order. Raises WriteBusy (full) or WritesRefused (poisoned, closing)."""
         if self.poisoned:
             raise WritesRefused("writes are refused after a storage failure, until a restart")
-        self._intake.put(Ticket(tuple(submissions), on_done))
+        self._intake.put(Ticket(tuple(submissions), on_done, self.spans.queued() if self.spans else None))
         self._wake()
 
     def drain(self, timeout_seconds: float) -> bool:
@@ -104,6 +111,7 @@ class Committer:
         Raises RuntimeError where it would wait for itself.
         """
         self.require_no_turns_here()
+        self.row_counter.close()
         self._intake.close()
         self._wake()
         self._thread.join(timeout_seconds)
@@ -125,16 +133,16 @@ class Committer:
             else:
                 self._decide(deciding, self._turns)
                 if deciding.tickets:
-                    self._commit(deciding)
-                    self._mark()
+                    with self._traced(deciding.tickets):
+                        self._commit(deciding)
+                        self._mark()
         except ClockAhead as failure:  # nothing was decided: whatever was taken is told so
             if not self._clock_refused:
                 self._log.failure("the clock is too far ahead; commands are refused until that is set right", failure)
             self._clock_refused = True
             self._refuse(deciding.tickets, failure)
         except Exception as error:  # noqa: BLE001 - whatever broke, the outcome on disk is unknown
-            self.poisoned = True
-            self._log.failure("a commit failed; writes are refused until a restart", error)
+            self._poison("a commit failed; writes are refused until a restart", error)
             self._refuse(deciding.tickets)
         return True
 
@@ -184,13 +192,21 @@ class Committer:
             self.announcer.announce(frozenset(group.moved))
         self._metrics.replays.inc(group.replays)
 
+    def _traced(self, tickets: list[Ticket]) -> AbstractContextManager[None]:
+        return _UNTRACED if self.spans is None else self.spans.committing([ticket.queued for ticket in tickets])
+
     def _mark(self) -> None:
         """Where the watermark lags: what was answered is durable, so nobody but the next is told of a failure."""
         try:
             self._database.mark()
         except Exception as error:  # noqa: BLE001 - as above
-            self.poisoned = True
-            self._log.failure("the watermark can't be raised; writes are refused until a restart", error)
+            self._poison("the watermark can't be raised; writes are refused until a restart", error)
+
+    def _poison(self, message: str, error: Exception) -> None:
+        self.poisoned = True
+        cause, _ = storage_cause(error)
+        self._metrics.storage_failures(cause).inc()
+        self._log.failure(message, error)
 
     def _refuse(self, tickets: list[Ticket], failure: WritesRefused | None = None) -> None:
         """Tells the waiters of a failure; by default of one whose outcome nobody knows."""

@@ -24,7 +24,7 @@ def decided(committer: Committer, submissions: Sequence[Submission]) -> list[Out
     Raises WriteBusy or WritesRefused, which concern all of them; RuntimeError in the thread of a loop that the writer
     shares, which would wait for itself.
     """
-    committer.require_no_turns_here()
+    counted(committer, submissions)
     answered: Future[list[Outcome]] = Future()
     committer.submit(submissions, lambda ticket: answered.set_result(ticket.outcomes))
     return _certain(answered.result())
@@ -35,8 +35,22 @@ async def decided_async(committer: Committer, submissions: Sequence[Submission])
     loop = asyncio.get_running_loop()
     answered: asyncio.Future[list[Outcome]] = loop.create_future()
     mailbox = mailbox_of(loop)
+    await counted_async(committer, submissions)
     committer.submit(submissions, lambda ticket: mailbox.put(answered, ticket.outcomes))
     return _certain(await answered)
+
+
+def counted(committer: Committer, submissions: Sequence[Submission]) -> None:
+    """Blocks until no command has to wait in the writer for the counting of its partition. Raises as `decided`."""
+    committer.require_no_turns_here()
+    for counting in committer.row_counter.uncounted(one.partition for one in submissions):
+        counting.result()
+
+
+async def counted_async(committer: Committer, submissions: Sequence[Submission]) -> None:
+    """`counted` for an event loop."""
+    for counting in committer.row_counter.uncounted(one.partition for one in submissions):
+        await asyncio.shield(asyncio.wrap_future(counting))
 
 
 class _Mailbox:

@@ -93,10 +93,12 @@ class Group:
 
     def position_after(self, before: rows.Position) -> rows.Position:
         """The store's position once this group is committed."""
+        committed = max(before.committed_at_millis, self.at_millis)
         return rows.Position(
             position=before.position + len(self._heads),
-            committed_at_millis=max(before.committed_at_millis, self.at_millis),
+            committed_at_millis=committed,
             digest=digests.position_digest(before.digest, self._heads),
+            floor_millis=before.floor if before.floor > committed else None,
         )
 
     def decide(self, submission: Submission) -> Outcome:

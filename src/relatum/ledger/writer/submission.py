@@ -142,9 +142,13 @@ class Ticket:
     `on_done` is called once from the writer's thread, when every outcome may be told: after the sync that covers them.
     """
 
-    __slots__ = ("on_done", "outcomes", "submissions")
+    __slots__ = ("on_done", "outcomes", "queued", "submissions")
 
-    def __init__(self, submissions: tuple[Submission, ...], on_done: Callable[[Ticket], None]) -> None:
+    def __init__(
+        self, submissions: tuple[Submission, ...], on_done: Callable[[Ticket], None], queued: object = None
+    ) -> None:
         self.submissions = submissions
+        self.queued = queued
+        """Stands for its wait where that is traced."""
         self.on_done = on_done
         self.outcomes: list[Outcome] = []

@@ -15,6 +15,7 @@ from relatum.core.decide.links import LinkDecision
 from relatum.core.decide.record_events import RecordDecision
 from relatum.core.decide.relations import FoundDecision, RelationDecision
 from relatum.core.events import (
+    NEW_RECORDS,
     Event,
     JudgmentEvent,
     RecordCreated,
@@ -38,7 +39,8 @@ from relatum.store import keys, rows
 from relatum.store.keys import Use
 from relatum.store.projection.candidates import erase_words
 from relatum.store.projection.consequences import stage_consequences
-from relatum.store.projection.facts import list_content, unlist_content
+from relatum.store.projection.facts import erase_facts, leave_fact, list_content, unlist_content
+from relatum.store.projection.instants import stage_expiry
 from relatum.store.projection.journal_entries import journaled
 from relatum.store.projection.links import put_link, remove_link, remove_links
 from relatum.store.projection.relations import stage_relation
@@ -121,6 +123,7 @@ def _revision(staging: Staging, decision: RecordDecision) -> list[RecordChange |
         current = staging.standing(record_id).state == "current"
         replaced = staging.kept_payload(record_id)
         unlist_content(staging, record_id, replaced)
+        leave_fact(staging, record_id, replaced)
         if current:
             free_topic(staging, record_id, replaced)
     version = rows.pack_version(event.sequence, bytes.fromhex(event.receipt.record_digest), decision.canonical)
@@ -130,6 +133,8 @@ def _revision(staging: Staging, decision: RecordDecision) -> list[RecordChange |
         staging.put(k.header(record_id, revision), rows.Completeness())
     if decision.payload is not None:
         staging.put(k.payload(record_id, revision), rows.PAYLOAD.encode(decision.payload))
+    if isinstance(operation, (*NEW_RECORDS, RecordRevised)):
+        stage_expiry(staging, record_id, operation.facts)
     changes = stage_consequences(staging, event, None)
     brought = None if decision.payload is None else decision.payload.payload
     _derived_rows(staging, operation, record_id, brought, current=current)
@@ -159,6 +164,7 @@ def _derived_rows(
             if current:
                 hold_topic(staging, record_id, brought)
         case RecordDeleted():
+            erase_facts(staging, record_id)
             staging.delete_all(k.payloads(record_id))
             erase_words(staging, record_id)
             unpin_deleted(staging, record_id)

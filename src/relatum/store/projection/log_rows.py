@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from relatum.core.events import Head
-from relatum.core.log import HASH_BYTES, TILE_HASHES, TILE_HEIGHT, appended
+from relatum.core.log import HASH_BYTES, TILE_HASHES, TILE_HEIGHT, appended, completed
 from relatum.errors import StorageInconsistency
 from relatum.store.keys import PartitionKeys
 
@@ -26,24 +26,24 @@ class LogStaging(Protocol):
 
 def stage_leaf(staging: LogStaging, before: Head, leaf: bytes) -> bytes:
     """Stages the leaf of the next event of a partition; the frontier of its log from then on."""
-    grown, sequence = appended(before.log, before.sequence, leaf), before.sequence + 1
+    sequence = before.sequence + 1
     staging.put(staging.keys.leaf(sequence), leaf)
-    if len(grown.completed) > TILE_HEIGHT:
-        _stage_tiles(staging, sequence, grown.completed)
-    return grown.frontier
+    if sequence % TILE_HASHES == 0:
+        _stage_tiles(staging, sequence, completed(before.log, before.sequence, leaf))
+    return appended(before.log, before.sequence, leaf)
 
 
-def _stage_tiles(staging: LogStaging, sequence: int, completed: tuple[bytes, ...]) -> None:
+def _stage_tiles(staging: LogStaging, sequence: int, roots: list[bytes]) -> None:
     """The full tile of the last 256 leaves; and on each level above it, as far as a subtree is whole, one more hash."""
     leaves = [_hash(staging, staging.keys.leaf(sequence - back)) for back in range(TILE_HASHES - 1, -1, -1)]
     staging.put(staging.keys.tile(0, sequence // TILE_HASHES - 1), b"".join(leaves))
-    for level in range(1, (len(completed) - 1) // TILE_HEIGHT + 1):
+    for level in range(1, (len(roots) - 1) // TILE_HEIGHT + 1):
         number = (sequence >> (TILE_HEIGHT * level)) - 1
         key = staging.keys.tile(level, number // TILE_HASHES)
         hashes = b"" if number % TILE_HASHES == 0 else staging.body(key)
         if hashes is None or len(hashes) != HASH_BYTES * (number % TILE_HASHES):
             raise StorageInconsistency("a tile of the log is missing, or is not as it was left")
-        staging.put(key, hashes + completed[TILE_HEIGHT * level])
+        staging.put(key, hashes + roots[TILE_HEIGHT * level])
 
 
 def _hash(staging: LogStaging, key: bytes) -> bytes:

@@ -8,6 +8,7 @@ from relatum.core.relations import StoredRelation
 from relatum.core.verdicts import VERDICTS, StoredVerdict
 from relatum.store import endpoint_rows, rows
 from relatum.store.keys import Table, Use
+from relatum.store.projection.instants import stage_interval
 from relatum.store.projection.staged_partition import Staging
 
 
@@ -55,7 +56,7 @@ def _stage_ends(staging: Staging, relation: StoredRelation) -> None:
 
 
 def _index(staging: Staging, after: StoredRelation, *, is_new: bool) -> None:
-    """Both entries, under the contents that the ends pin; of a new relation, which is indexed, all its uses too."""
+    """Both entries, under the contents that the ends pin; of a new relation its uses and instants too."""
     given, own = after.input, after.relation_id
     source, target = staging.content_of(given.source), staging.content_of(given.target)
     forward, backward = rows.pack_adjacency(given.kind, given.target), rows.pack_adjacency(given.kind, given.source)
@@ -63,5 +64,6 @@ def _index(staging: Staging, after: StoredRelation, *, is_new: bool) -> None:
     staging.index(Table.OUTGOING, source, own, forward, present=after.indexed, use=as_source)
     staging.index(Table.INCOMING, target, own, backward, present=after.indexed, use=as_target)
     if is_new:
+        stage_interval(staging, own, given)
         for ref in given.evidence_sources:
             staging.use(staging.content_of(ref), Use.EVIDENCE, own)

@@ -55,6 +55,11 @@ class Staging(PartitionReader):
             self._head = head
         return self._head
 
+    @property
+    def next_sequence(self) -> int:
+        """The place of the event whose rows are staged."""
+        return self.head().sequence + 1
+
     def forget(self) -> None:
         """Drops the decoded head, once the overlay has dropped what it was staged with."""
         self._head = None

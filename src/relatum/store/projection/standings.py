@@ -24,7 +24,7 @@ def stage_standing(staging: Staging, change: StandingChange, at_millis: int, *, 
     record_id, k = change.record_id, staging.keys
     before = staging.standing(record_id)
     after = standing_after(before, change, at_millis)
-    _stage(staging, record_id, after)
+    _stage(staging, record_id, before, after)
     match change.action:
         case "superseded":
             assert change.by is not None
@@ -48,20 +48,20 @@ def stage_standing(staging: Staging, change: StandingChange, at_millis: int, *, 
 def stage_stale_mark(staging: Staging, said: StaleMarked) -> None:
     """Stages that a later record makes a record out of date."""
     before = staging.standing(said.record_id)
-    _stage(staging, said.record_id, marked_stale(before, said.mark, said.lifted))
+    _stage(staging, said.record_id, before, marked_stale(before, said.mark, said.lifted))
 
 
 def stage_confirmation(staging: Staging, confirmation: Confirmation, at_millis: int) -> None:
     """Stages what somebody found a record to be."""
     before = staging.standing(confirmation.record_id)
-    _stage(staging, confirmation.record_id, confirmed(before, confirmation.outcome, at_millis))
+    _stage(staging, confirmation.record_id, before, confirmed(before, confirmation.outcome, at_millis))
 
 
 def unpin_deleted(staging: Staging, record_id: str) -> None:
     """A deleted record takes up no pin."""
     standing = staging.standing(record_id)
     if standing.pinned_at_millis is not None:
-        _stage(staging, record_id, replace(standing, pinned_at_millis=None))
+        _stage(staging, record_id, standing, replace(standing, pinned_at_millis=None))
         staging.delete(staging.keys.pinned(record_id))
 
 
@@ -77,9 +77,12 @@ def free_topic(staging: Staging, record_id: str, payload: Payload | None) -> Non
         staging.delete(staging.keys.topic(payload.topic_key))
 
 
-def _stage(staging: Staging, record_id: str, standing: Standing) -> None:
-    key = staging.keys.standing(record_id)
+def _stage(staging: Staging, record_id: str, before: Standing, standing: Standing) -> None:
+    """The row of a standing, and of the event that left it so."""
+    key, body = staging.keys.standing(record_id), rows.STANDING.encode(standing)
     if standing == Standing():
         staging.delete(key)
     else:
-        staging.put(key, rows.STANDING.encode(standing))
+        staging.put(key, body)
+    if standing != before:
+        staging.put(staging.keys.standing_revision(record_id, staging.next_sequence), body)

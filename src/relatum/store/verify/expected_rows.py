@@ -47,6 +47,8 @@ _SUMMED: Final = {
     Table.CHECKPOINT_REVISION,
     Table.LEAF,
     Table.TILE,
+    Table.INSTANT,
+    Table.STANDING_REVISION,
     *JUDGMENT_TABLES,
 }
 """The tables that events imply row by row. All others are compared with one of these, or with the events themselves."""

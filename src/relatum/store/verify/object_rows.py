@@ -17,8 +17,9 @@ from relatum.core.records import Payload
 from relatum.store import keys, rows
 from relatum.store.keys import Table
 from relatum.store.verify.expected_rows import JUDGMENT_TABLES
+from relatum.store.verify.fact_revisions import check_fact_revision, said_of
 from relatum.store.verify.merge_scan import Group, Site
-from relatum.store.verify.records import check_record, said_of, wanted_topic
+from relatum.store.verify.records import check_record, wanted_topic
 from relatum.store.verify.scan import SEQUENCE_BYTES
 from relatum.store.verify.verdict_texts import check_words
 from relatum.store.verify.versions import check_versions
@@ -110,7 +111,9 @@ RECORD_TABLES: Final = (
     Table.OUTGOING,
     Table.INCOMING,
 )
+_SUMMED_BESIDES: Final = (Table.LEAF, Table.TILE, Table.STANDING_REVISION, *JUDGMENT_TABLES)
 GROUPS: Final = (
+    Group((Table.INSTANT,), 0, _summed),  # before the records, which imply some of them as they are read
     Group(RECORD_TABLES, UUID_BYTES, check_record),
     Group((Table.RELATION, Table.RELATION_REVISION), UUID_BYTES, _relation),
     Group((Table.RECEIPT, Table.RECEIPT_WITNESS), DIGEST_HEAD_BYTES, _receipt),
@@ -120,5 +123,6 @@ GROUPS: Final = (
     Group((Table.FACT,), DIGEST_HEAD_BYTES + UUID_BYTES, _fact),
     Group((Table.SOURCE,), DIGEST_HEAD_BYTES + UUID_BYTES, _source),
     Group((Table.WORDS,), SEQUENCE_BYTES, check_words),
-    *(Group((table,), 0, _summed) for table in (Table.LEAF, Table.TILE, *JUDGMENT_TABLES)),
+    Group((Table.FACT_REVISION,), DIGEST_HEAD_BYTES + UUID_BYTES + SEQUENCE_BYTES, check_fact_revision),
+    *(Group((table,), 0, _summed) for table in _SUMMED_BESIDES),
 )

@@ -8,8 +8,10 @@ from relatum.core import digests
 from relatum.core.ids import uuid_text
 from relatum.core.records import Payload, Proof, RecordMeta
 from relatum.store import rows
+from relatum.store.instants import Timed
 from relatum.store.keys import Table
 from relatum.store.partition import PartitionReader
+from relatum.store.verify.fact_revisions import check_content_said, said_of
 from relatum.store.verify.merge_scan import Site
 from relatum.store.verify.scan import Rows
 from relatum.store.verify.versions import check_current, revision_of
@@ -25,19 +27,35 @@ def check_record(site: Site, own: bytes) -> None:
     number, newest, meta = 0, None, None
     contents = _Contents([], [])
     content: Payload | None = None
+    expiries: set[int] = set()
     while revisions.rest.startswith(own):
         end, newest = revisions.rest, revisions.body
         number = revision_of(site, Table.RECORD_REVISION, own, number + 1, end)
-        meta = rows.RECORD.decode(rows.unpack_version(newest).canonical)
-        if meta.state == "deleted" or meta.payload_revision == meta.revision:
-            _check_header(site, end, headers, counted)
+        version = rows.unpack_version(newest)
+        meta, before = rows.RECORD.decode(version.canonical), content
         content = _check_payload(site, end, payloads, meta, contents, content)
+        if meta.state == "deleted":
+            _check_header(site, end, headers, counted)
+        elif meta.payload_revision == meta.revision:
+            _check_header(site, end, headers, counted)
+            _imply_expiry(site, version.sequence, meta, expiries)
+            if content is not None:
+                check_content_said(site, meta.record_id, version.sequence, before, content)
         revisions.next()
     check_current(site, Table.RECORD, own, found, newest)
     if meta is not None:
         _check_contents(site, contents, meta)
         if content is not None and meta.state != "deleted":
             _check_listed(site, own, content)
+
+
+def _imply_expiry(site: Site, sequence: int, meta: RecordMeta, expiries: set[int]) -> None:
+    """The instant at which a content expires; one that an earlier content had too is there since."""
+    at_millis = meta.facts.valid_until_millis
+    if at_millis is not None and at_millis not in expiries:
+        expiries.add(at_millis)
+        key = site.reader.keys.instant(at_millis, Timed.RECORD, meta.record_id)
+        site.audits[Table.INSTANT].imply(sequence, key, b"\2")
 
 
 class _Contents(NamedTuple):
@@ -122,9 +140,3 @@ def wanted_topic(reader: PartitionReader, record_id: str, content: Payload) -> s
     if content.topic_key is None or reader.standing(record_id).state != "current":
         return None
     return content.topic_key
-
-
-def said_of(content: Payload) -> bytes:
-    """What a record says of its fact."""
-    origin = content.provenance
-    return digests.said_digest(content.content, None if origin is None else origin.source_hash)

@@ -18,6 +18,7 @@ from relatum.core.ids import Ref
 from relatum.core.relations import RelationInput, StoredRelation
 from relatum.core.verdicts import VERDICTS, StoredVerdict
 from relatum.store import endpoint_rows, rows
+from relatum.store.instants import Timed
 from relatum.store.keys import Table, Use
 from relatum.store.partition import PartitionReader
 from relatum.store.verify import receipts
@@ -47,6 +48,7 @@ class RelationRows:
         self._audits[Table.RELATION_REVISION].imply(event.sequence, key, version)
         if before is None:
             self.uses(event, reader, after.relation_id, _uses_of(after.input))
+            self._instants(event, reader, after)
         if after.indexed != (before is not None and before.indexed):
             self._index(event, reader, after)
         self._verdict(event, reader, part, before, after)
@@ -58,6 +60,14 @@ class RelationRows:
             content = content_at(reader, ref)
             key = reader.keys.dependent(content.record_id, content.revision, use, dependent_id)
             self._audits[Table.DEPENDENT].imply(event.sequence, key, b"")
+
+    def _instants(self, event: Event, reader: PartitionReader, after: StoredRelation) -> None:
+        """The bounds of a new relation's interval."""
+        given = after.input
+        for at_millis, bound in ((given.valid_from_millis, b"\1"), (given.valid_until_millis, b"\2")):
+            if at_millis is not None:
+                key = reader.keys.instant(at_millis, Timed.RELATION, after.relation_id)
+                self._audits[Table.INSTANT].imply(event.sequence, key, bound)
 
     def _index(self, event: Event, reader: PartitionReader, after: StoredRelation) -> None:
         """The two entries of a relation that has become indexed, or no longer is."""

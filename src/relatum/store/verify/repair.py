@@ -53,6 +53,9 @@ TABLES: Final = (
     Table.FACT,
     Table.LEAF,
     Table.TILE,
+    Table.INSTANT,
+    Table.STANDING_REVISION,
+    Table.FACT_REVISION,
     Table.SOURCE,
 )
 STORE_TABLES: Final = (StoreTable.COMPANY, StoreTable.CREDENTIAL_COMPANY, StoreTable.WORKSPACE)

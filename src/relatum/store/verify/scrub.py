@@ -142,6 +142,8 @@ class Scrub:
         self._metrics.scrub_progress.set(1.0)
         self._metrics.scrub_passes.inc()
         self._metrics.scrub_ended.set(self._clock.millis() / 1000)
+        seconds = round(monotonic() - begun, 3)
+        self._log.info("the scrub has gone through the store", rows=check.rows, findings=self._logged, seconds=seconds)
 
     def _rest(self, started: float, due: float) -> None:
         """Rests from a step, and until the pass is due to go on."""

@@ -61,6 +61,8 @@ class Remembered:
         self._workspace_id = books.workspace_id
         self._credentials: dict[str, bytes] = {}
         self._standings: dict[str, bytes] = {}
+        self._left_by, self._lately = 0, dict[bytes, Row]()
+        """The last event that changed a standing, and what it has left of each so far."""
         self._replaced: dict[str, bytes] = {}
         """By what was superseded, how."""
         self._candidates: dict[str, bytes] = {}
@@ -150,7 +152,18 @@ class Remembered:
             self._revoke(event, row)
         for row in self._rows_of_standing(record_id, after):
             self._imply(event, row)
-        self._standings[record_id] = rows.STANDING.encode(after)
+        body = self._standings[record_id] = rows.STANDING.encode(after)
+        if after != before:
+            self._left(event, (Table.STANDING_REVISION, self._keys.standing_revision(record_id, event.sequence), body))
+
+    def _left(self, event: Event, row: Row) -> None:
+        """What an event leaves of a standing: the last of its changes."""
+        if self._left_by != event.sequence:
+            self._left_by, self._lately = event.sequence, {}
+        if row[1] in self._lately:
+            self._revoke(event, self._lately[row[1]])
+        self._lately[row[1]] = row
+        self._imply(event, row)
 
     def _rows_of_standing(self, record_id: str, standing: Standing) -> list[Row]:
         keys, found = self._keys, list[Row]()
