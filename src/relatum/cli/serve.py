@@ -90,9 +90,9 @@ def _serve(settings: Settings) -> None:
         clock_ahead_max_seconds=settings.clock_ahead_max_seconds,
     )
     _hold_ballast(ledger, settings, log)
-    log.info("started", version=__version__, recovered=ledger.recovered, **_told(settings))
+    told = {"version": __version__, "recovered": ledger.recovered, **_told(settings)}
     try:
-        finished = server.serve(ledger, settings, log, operator_token=token, tracing=tracing)
+        finished = server.serve(ledger, settings, log, operator_token=token, tracing=tracing, told=told)
     except AddressUnavailable as error:
         raise click.ClickException(str(error)) from error
     if not finished:

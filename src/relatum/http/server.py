@@ -38,7 +38,7 @@ from relatum.http.sweeper import sweep_for_ever
 from relatum.http.tracing import RequestSpans
 from relatum.ledger import Ledger
 from relatum.store.verify.scrub import scrubbing
-from relatum.telemetry import Log
+from relatum.telemetry import Log, Scalar
 
 KEEP_ALIVE_SECONDS: Final = 75
 """Longer than the minute after which most clients and proxies let go of a connection: else both ends race."""
@@ -61,6 +61,7 @@ def serve(
     log: Log,
     *,
     operator_token: OperatorToken | None = None,
+    told: Mapping[str, Scalar] | None = None,
     announce: TextIO = sys.stdout,
     tracing: RequestSpans | None = None,
 ) -> bool:
@@ -89,6 +90,7 @@ def serve(
                 )
                 for app, listeners in _applications(services, settings, operating, agents)
             ]
+            log.info("started", **(told or {}))
             sweep_seconds = 60.0 * settings.sweep_interval_minutes
             finished = _run(servers, services, time, sweep_seconds, lambda: _announce(servers, announce, log))
     finally:
