@@ -167,24 +167,22 @@ def test_lines_before_the_first_are_looked_up_for_their_names_alone(worker: Call
 def peps(path: Path) -> Path:
     """The corpus as a load: 736 records and 113 relations, by names."""
     corpus = Path(__file__).parents[2] / "src" / "relatum" / "data" / "peps"
-    lines: list[object] = []
-    for pep in results(corpus / "records.jsonl"):
-        lines.append({"record": {"title": pep["title"], "content": json.dumps(pep)}, "as": pep["id"]})
-    for said in results(corpus / "relations.jsonl"):
-        provenance = SAID | {"evidence_ref": f"{said['from']} {said['kind']}"}
-        source, target = ("to", "from") if said["kind"] == "superseded-by" else ("from", "to")
-        kind = "supports" if said["kind"] == "requires" else "supersedes"
-        lines.append(
-            {
-                "relation": {
-                    "source": f"@{said[source]}",
-                    "target": f"@{said[target]}",
-                    "kind": kind,
-                    "provenance": provenance,
-                }
-            }
-        )
-    return written(path, *lines)
+    records = (
+        {"record": {"title": pep["title"], "content": json.dumps(pep)}, "as": pep["id"]}
+        for pep in results(corpus / "records.jsonl")
+    )
+    return written(path, *records, *map(_relation, results(corpus / "relations.jsonl")))
+
+
+def _relation(said: Any) -> object:
+    source, target = ("to", "from") if said["kind"] == "superseded-by" else ("from", "to")
+    relation = {
+        "source": f"@{said[source]}",
+        "target": f"@{said[target]}",
+        "kind": "supports" if said["kind"] == "requires" else "supersedes",
+        "provenance": SAID | {"evidence_ref": f"{said['from']} {said['kind']}"},
+    }
+    return {"relation": relation}
 
 
 def test_a_corpus_loaded_again_changes_nothing(worker: Caller, tmp_path: Path) -> None:
