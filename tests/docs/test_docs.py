@@ -26,6 +26,8 @@ from tests.support.ports import port_for_nobody_else
 
 HOWTO = DOCS / "howto"
 FOLLOW = HOWTO / "follow-a-partition.md"  # about a program, which tests/feeds runs
+AN_ID = "0196f0a1-0000-7000-8000-000000000001"
+"""Stands where a page has a variable of the shell."""
 OPERATIONS = DOCS / "operations.md"
 
 
@@ -36,11 +38,11 @@ def invocations(line: str) -> Iterator[list[str]]:
             words = shlex.split(simple, comments=True)
         except ValueError:  # a quoted operator was no operator
             continue
-        words = words[: next((n for n, word in enumerate(words) if word.startswith(">")), None)]
+        words = words[: next((n for n, word in enumerate(words) if word.startswith((">", "<"))), None)]
         while words and re.match(r"[A-Z_]+=", words[0]):
             words = words[1:]
         if words and Path(words[0]).name == "relatum":
-            yield words[1:]
+            yield [re.sub(r"^\$[A-Z]+", AN_ID, word) for word in words[1:]]
 
 
 def parse(words: list[str]) -> None:
