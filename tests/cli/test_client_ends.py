@@ -142,8 +142,8 @@ def test_a_consumer_killed_and_started_again_misses_nothing(worker: Caller) -> N
     lines = "".join(json.dumps({"record": {"content": str(n)}}) + "\n" for n in range(30))
     caller.one("load", "-", given=lines)
     seen: list[int] = []
+    words = ("feed", "tail", "records", "--consumer", "mirror")
     for taken in (3, 1, 5):
-        words = ("feed", "tail", "records", "--consumer", "mirror")
         with process(caller, *words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as running:
             assert running.stdout is not None
             seen += changes([running.stdout.readline() for _ in range(taken)])
