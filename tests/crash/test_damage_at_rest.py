@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 import msgspec
 import pytest
 
 from crash_tests.bugs import BUGS
+from crash_tests.damage import rows
 from crash_tests.damage.damage_case import CATALOGUE, Outcome
+from crash_tests.damage.damages import Case
 from crash_tests.damage.part import PART, done
+from crash_tests.damage.scene import load
 from crash_tests.damage.worker import Attempt, Prepare
 from crash_tests.part import Run
 from crash_tests.violation import Violation
@@ -71,6 +75,16 @@ def outcomes(place: Path, given: Run, kind: str, manner: str, tries: int = 1) ->
 
 def test_each_bug_that_the_part_is_said_to_find_has_a_damage_here() -> None:
     assert set(PART.bugs) == set(SHOWN_BY) <= set(BUGS)
+
+
+def test_the_scene_has_rows_of_every_table_and_each_can_be_damaged_in_every_manner(place: Path) -> None:
+    case = Case(place, place / "store", load(place), Random(SEED))
+    left_out = [
+        (kind, manner)
+        for kind, manner in rows.kinds()
+        if all(rows.MANNERS[manner](case, key) is None for key in rows.keys_of(case, kind))
+    ]
+    assert left_out == []
 
 
 @pytest.mark.parametrize("bug", SHOWN_BY)
