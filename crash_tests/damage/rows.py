@@ -135,8 +135,10 @@ DELETED_FROM = (
     "source",
 )
 """Tables of which rows are deleted."""
-WITHOUT_BODIES = ("pinned", "candidate_status", "source")
+WITHOUT_BODIES = ("dependent", "pinned", "candidate_status", "source")
 """Tables whose rows say all that they say by their keys."""
+ALIKE = ("promoted",)
+"""Tables whose rows all say the same in a scene: each day has as many promotions."""
 
 
 def kinds() -> Iterator[tuple[str, str]]:
@@ -145,8 +147,8 @@ def kinds() -> Iterator[tuple[str, str]]:
         name = table.name.lower()
         impossible = {
             "forged": name in WITHOUT_BODIES,
-            "swapped": name in SINGLE + WITHOUT_BODIES,
-            "misplaced": name in SINGLE + WITHOUT_BODIES,
+            "swapped": name in SINGLE + WITHOUT_BODIES + ALIKE,
+            "misplaced": name in SINGLE + WITHOUT_BODIES + ALIKE,
             "foreign": name in SINGLE + WITHOUT_NEIGHBOURS,
             "old": name not in CHANGED,
             "risen": name not in DELETED_FROM,
