@@ -32,7 +32,7 @@ class Feeds:
         for desk in {desk.partition: desk for desk in self._ground.desks}.values():
             for stream in STREAMS:
                 own = [one for one in touched if one.family == stream and one.desk.partition == desk.partition]
-                own = [one for one in own if one.told()["action"] != "found"]
+                own = [one for one in own if one.changed]
                 self._check(witness, desk, stream, own)
         return len(touched)
 

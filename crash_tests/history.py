@@ -24,6 +24,8 @@ Family = Literal["record", "relation", "checkpoint", "link", "judgment"]
 Json = dict[str, Any]
 
 STREAMS: tuple[Stream, ...] = ("record", "relation")
+FOUND = "found"
+"""The action of a receipt that only names a relation which was there."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,15 @@ class Command:
                 idempotency_key=self.idempotency_key,
                 receipt=own,
             )
+
+    @property
+    def changed(self) -> bool:
+        """Whether it was accepted and left a revision or a standing; an assertion that found an equal relation did not.
+
+        Such a one has a receipt and a commit sequence like any other, but its stream does not tell of it, and the
+        revision that its receipt names came of another command.
+        """
+        return self.receipt is not None and self.told().get("action") != FOUND
 
     def told(self) -> Json:
         """The receipt, decoded."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 
-from crash_tests.history import Command, Json
+from crash_tests.history import FOUND, Command, Json
 from crash_tests.violation import require_same
 
 _ACTIONS = {
@@ -68,6 +68,8 @@ class Model:
         self.relations: dict[str, list[Json]] = {}
         self._digests: dict[str, str] = {}
         """Of each object, at its last revision, as the receipt told."""
+        self._brought: dict[str, list[Command]] = {}
+        """Of each object, the command that each revision came of."""
 
     def apply(self, command: Command) -> str:
         """Take the next command; the id of the object that it made or changed."""
@@ -102,6 +104,7 @@ class Model:
             require_same(f"the digest that {command.name} leaves", self._digests[object_id], digest)
         else:
             objects.setdefault(object_id, known).append(_after(known[-1] if known else None, command, receipt))
+            self._brought.setdefault(object_id, []).append(command)
         self._digests[object_id] = digest
         return object_id
 
@@ -110,7 +113,7 @@ class Model:
         expected = {
             "idempotency_key": command.idempotency_key,
             "author": command.desk.account.author,
-            "action": "found",
+            "action": FOUND,
             "revision": relation["revision"],
             "relation_digest": self._digests[relation["relation_id"]],
         }
@@ -173,6 +176,10 @@ class Model:
     def relation_at(self, relation_id: str, revision: int) -> Json:
         """A relation's revision."""
         return self.relations[relation_id][revision - 1]
+
+    def receipt_at(self, object_id: str, revision: int) -> Json:
+        """The receipt of the command that an object's revision came of."""
+        return self._brought[object_id][revision - 1].told()
 
     def is_eligible(self, record_id: str, now_millis: int, revision: int | None = None) -> bool:
         """Whether a record may be read at an instant, and a pin on `revision` holds if one is given."""

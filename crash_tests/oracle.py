@@ -160,15 +160,17 @@ class Oracle:
         return check_graphs(witness, desk, self._timeline.model(desk.partition), self._random)
 
     def _look_up_revisions(self, witness: Witness, touched: list[tuple[Command, str]]) -> int:
-        """Some revisions of what was touched last: the object as it was, and the receipt that brought it there."""
+        """Some revisions of what was touched last: the object as it was, and the receipt that brought it there.
+
+        Of an assertion that found a relation: what it found, which is what another command had left.
+        """
         some = self._random.sample(touched, min(REVISIONS_LOOKED_UP_MAX, len(touched)))
         for command, object_id in some:
-            model, receipt = self._timeline.model(command.desk.partition), command.told()
-            revision = receipt["revision"]
+            model, revision = self._timeline.model(command.desk.partition), command.told()["revision"]
             as_it_was = model.record_at if command.family == "record" else model.relation_at
             require_same(
                 f"revision {revision} of {command.family} {object_id}",
-                {command.family: as_it_was(object_id, revision), "receipt": receipt},
+                {command.family: as_it_was(object_id, revision), "receipt": model.receipt_at(object_id, revision)},
                 witness.revision(command.desk, command.family, object_id, revision),
             )
         return len(some)

@@ -77,7 +77,8 @@ class Ground:
             self._consumers[command.owner].learn(command)
             return
         self.sight(command.desk).learn(command)
-        self.heard(command.desk, "record" if command.family == "record" else "relation").acknowledge()
+        if command.changed:
+            self.heard(command.desk, "record" if command.family == "record" else "relation").acknowledge()
 
     def refusals_of(self, command: Command) -> set[str]:
         """With which codes a command of unknown outcome may be refused when it is sent again."""

@@ -148,7 +148,7 @@ def check_order(accepted: list[Command]) -> None:
     made: dict[str, Command] = {}
     for command in accepted:
         receipt = command.told()
-        if receipt["revision"] != 1:
+        if receipt["revision"] != 1 or not command.changed:
             continue
         object_id = receipt[f"{command.family}_id"]
         other = made.setdefault(object_id, command)

@@ -28,7 +28,7 @@ class Heard:
 
     @property
     def acknowledged(self) -> int:
-        """How many changes must be there at least: so many commands were acknowledged."""
+        """How many changes must be there at least: so many commands that changed something were acknowledged."""
         return self._acknowledged
 
     @property

@@ -9,7 +9,7 @@ import pytest
 
 from tests.doors.watching import Watcher, watching
 from tests.feeds.wire import follower_of
-from tests.http.client import Api, Caller
+from tests.http.client import RECORDS, Api, Caller
 from tests.http.serving import Server, initialise
 
 SLOTS = 4
@@ -38,8 +38,19 @@ def running(factory: pytest.TempPathFactory, name: str, *options: str) -> Iterat
         Api(server.url) as api,
         watching(server.url) as watcher,
     ):
-        yield Running(server, watcher, Caller(api, secret))
+        admin = Caller(api, secret)
+        make_the_index(follower_of(admin))
+        yield Running(server, watcher, admin)
         assert server.process.poll() is None, "the server ended before its tests"
+
+
+def make_the_index(caller: Caller) -> None:
+    """The search index is made, and its files are open from then on.
+
+    Else that comes in the background some time after the first command, and a base that was taken before is left.
+    """
+    assert 200 == caller.command(RECORDS, type="create", record={"content": "the first"}).status_code
+    assert 200 == caller.ask(f"{RECORDS}/search", text="first").status_code
 
 
 @pytest.fixture(scope="session")

@@ -50,7 +50,7 @@ def test_a_verdict_has_a_few_lines_and_the_whole_report_is_one(store: Path) -> N
     expected = verify_directory(store)
     assert [
         "everything holds",
-        f"  position {expected.position}, {expected.rows} rows of {len(FAMILIES)} families, 5 partitions",
+        f"  position {expected.position}, {expected.rows} rows of {len(FAMILIES)} families, 6 partitions",
         f"  digest of the history {expected.digest}",
     ] == run("verify", store).stdout.splitlines()
     assert 1 == len(run("verify", store, "--json").stdout.splitlines())
