@@ -5,8 +5,11 @@ A suite with needs of its own has fixtures of the same names; all others lie in 
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import signal
+import tempfile
 from collections.abc import Iterator
 
 import pytest
@@ -30,6 +33,12 @@ settings.register_profile("deep", _EVERY, max_examples=5_000)
 # Of tests that a shell started in its background, every program that they start would ignore an interrupt as well.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Where Python keeps no bytecode, each program that a test starts would compile the package anew, which takes as long as
+# the rest of its start. Those programs keep it, and in a folder that goes with the run; the tree stays as it is.
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", "") and "PYTHONPYCACHEPREFIX" not in os.environ:
+    os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="relatum-bytecode-")
+    atexit.register(shutil.rmtree, os.environ["PYTHONPYCACHEPREFIX"], ignore_errors=True)
 
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "quick"))
 

@@ -1,4 +1,4 @@
-"""Judgments, links and promotions, in a partition of their own, where nobody does anything else.
+"""Judgments, links and promotions, in partitions of their own, where nobody does anything else.
 
 What always holds: after three rounds there are rows in every table that they leave, some changed, some gone again.
 """
@@ -10,6 +10,7 @@ from typing import Any, Final
 from crash_tests.company import COMPANY
 from crash_tests.violation import require
 from relatum.clock import ManualClock
+from relatum.core.answers.receipts import LinkKind
 from relatum.core.commands import (
     ArchiveRecord,
     CreateRecord,
@@ -39,16 +40,22 @@ from relatum.core.judgments import (
     Undoing,
 )
 from relatum.core.links import Link, LinkOperation, LinkReceipt, Unlink
+from relatum.core.log import TILE_HASHES
 from relatum.core.promotions import MiningRun, Promoting, Proposal
 from relatum.core.receipts import RecordReceipt, RelationReceipt
-from relatum.core.records import RecordInput
+from relatum.core.records import RecordInput, RecordProvenance
 from relatum.core.stored_judgments import SweepRun
 from relatum.core.verdicts import Verdict
 from relatum.ledger import Ledger
 from relatum.ledger.writer.submission import RecordSubmission
 from relatum.limits import DAY_MILLIS
 
+LONG: Final = memory_partition(COMPANY, "judge", Scope(project_id="long", agent_id="scout", visibility="shared"))
+"""Two records that are linked over and over, so that its log has tiles."""
 JUDGED: Final = memory_partition(COMPANY, "judge", Scope(project_id="judged", agent_id="scout", visibility="shared"))
+
+
+FROM: Final = RecordProvenance(source_id="timetable")
 
 
 class Judge:
@@ -60,15 +67,21 @@ class Judge:
         self._keys = 0
         self._rounds = 0
         self._kept: list[Ref] = []
+        self._spare: Ref | None = None
+        """A record that is there in one round and gone in the next."""
+        self._linked: list[str] = []
 
     def round(self, ledger: Ledger) -> None:
         """A round: every kind of command once at least."""
         self._rounds += 1
         old = self._save(ledger, "it left at nine", topic_key="ferry", fact_key="departure")
         new = self._save(ledger, "it left at ten", old, *self._kept[-2:], topic_key="ferry", fact_key="departure")
-        kept = self._save(ledger, "kept", new, fact_key="kept")
-        gone = self._record(ledger, CreateRecord(record=_said("gone", fact_key="kept")))
+        kept = self._save(ledger, "kept", new, fact_key="kept", provenance=FROM)
+        gone = self._record(ledger, CreateRecord(record=_said("gone", fact_key="kept", provenance=FROM)))
         self._kept.append(kept)
+        if self._spare is not None:
+            self._record(ledger, DeleteRecord(record_id=self._spare.record_id, expected_revision=1))
+        self._spare = self._record(ledger, CreateRecord(record=_said("spare", provenance=FROM)))
         self._judge(ledger, _pairs((old, kept), (new, gone)))
         given = self._compare(ledger, kept, new, "supersedes")
         at = self._relation(ledger, RetireRelation(relation_id=given, expected_revision=1, evidence_ref="note"))
@@ -84,6 +97,19 @@ class Judge:
         if self._rounds % 2:
             self._judge(ledger, Undoing(run_id=swept.operation.run_id))
         self._record(ledger, DeleteRecord(record_id=gone.record_id, expected_revision=1))
+
+    def fill_tile(self, ledger: Ledger) -> None:
+        """As many events as a tile of the log has hashes, in a partition of their own."""
+        key, author = self._key, self._author
+        if not self._linked:
+            made = [ledger.command(LONG, author, key(), CreateRecord(record=_said(one))) for one in ("one", "other")]
+            receipts = ledger.submit_all(made)
+            self._linked = [receipt.record_id for receipt in receipts if isinstance(receipt, RecordReceipt)]
+        source, target = self._linked
+        kinds: tuple[LinkKind, ...] = ("related", "supports")
+        links = [Link(source_id=source, target_id=target, kind=kind) for kind in kinds * (TILE_HASHES // 2)]
+        receipts = ledger.submit_all([ledger.command(LONG, author, key(), link) for link in links])
+        require(all(isinstance(receipt, LinkReceipt) for receipt in receipts), "a sound link was refused")
 
     def _stand(self, ledger: Ledger, old: Ref, new: Ref, kept: Ref) -> None:
         at, first = _at(kept), _at(self._kept[0])
@@ -105,7 +131,7 @@ class Judge:
 
     # Commands
 
-    def _save(self, ledger: Ledger, content: str, *like: Ref, **members: str) -> Ref:
+    def _save(self, ledger: Ledger, content: str, *like: Ref, **members: Any) -> Ref:
         hits = tuple(Hit(ref.record_id, 0.5) for ref in like)
         return self._record(ledger, SaveRecord(record=_said(content, **members)), Detected(hits))
 
@@ -144,8 +170,8 @@ class Judge:
         return f"judgment {self._keys}"
 
 
-def _said(content: str, topic_key: str | None = None, fact_key: str | None = None) -> RecordInput:
-    return RecordInput(content=content, topic_key=topic_key, fact_key=fact_key)
+def _said(content: str, **members: Any) -> RecordInput:
+    return RecordInput(content=content, **members)
 
 
 def _at(ref: Ref) -> dict[str, Any]:

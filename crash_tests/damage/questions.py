@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from crash_tests.company import COMPANY
-from crash_tests.damage.judgment_scene import JUDGED
+from crash_tests.damage.judgment_scene import JUDGED, LONG
 from crash_tests.damage.question import Failed, Question, answer
 from crash_tests.damage.workload import CONSUMERS, ELSEWHERE, IDLE, OTHER_COMPANY, Saved, Taken, Told
 from crash_tests.embedded.accounts import PARTITIONS
@@ -28,7 +28,7 @@ from relatum.store.keys import COUNTED, PREFIX_BYTES, PartitionKeys, Table, beyo
 from relatum.store.partition import PartitionReader
 from relatum.store.view import LedgerView
 
-MEMORY = (*(one for one in PARTITIONS if one.project_id is not None), ELSEWHERE, JUDGED)
+MEMORY = (*(one for one in PARTITIONS if one.project_id is not None), ELSEWHERE, JUDGED, LONG)
 STREAMS: tuple[Stream, ...] = (RECORDS, RELATIONS)
 OTHER_DIGEST = "00" * 32
 UNKNOWN_ID = "00000000-0000-4000-8000-000000000000"

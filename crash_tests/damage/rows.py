@@ -7,6 +7,7 @@ from random import Random
 from typing import Final
 
 from crash_tests.damage.damages import Case, Done
+from crash_tests.violation import require
 from relatum.store import rows as sealing
 from relatum.store.database import ENGINE_NAME
 from relatum.store.keys import PREFIX_BYTES, STORE_PREFIX, StoreTable, Table
@@ -120,6 +121,7 @@ CHANGED = (
     "standing",
     "candidate",
     "candidate_end",
+    "tile",
 )
 """Tables whose rows are written again; those of all others are written once."""
 DELETED_FROM = (
@@ -130,10 +132,13 @@ DELETED_FROM = (
     "pinned",
     "candidate_status",
     "candidate_pair",
+    "source",
 )
 """Tables of which rows are deleted."""
-WITHOUT_BODIES = ("pinned", "candidate_status")
+WITHOUT_BODIES = ("dependent", "pinned", "candidate_status", "source")
 """Tables whose rows say all that they say by their keys."""
+ALIKE = ("promoted",)
+"""Tables whose rows all say the same in a scene: each day has as many promotions."""
 
 
 def kinds() -> Iterator[tuple[str, str]]:
@@ -142,8 +147,8 @@ def kinds() -> Iterator[tuple[str, str]]:
         name = table.name.lower()
         impossible = {
             "forged": name in WITHOUT_BODIES,
-            "swapped": name in SINGLE + WITHOUT_BODIES,
-            "misplaced": name in SINGLE + WITHOUT_BODIES,
+            "swapped": name in SINGLE + WITHOUT_BODIES + ALIKE,
+            "misplaced": name in SINGLE + WITHOUT_BODIES + ALIKE,
             "foreign": name in SINGLE + WITHOUT_NEIGHBOURS,
             "old": name not in CHANGED,
             "risen": name not in DELETED_FROM,
@@ -151,9 +156,16 @@ def kinds() -> Iterator[tuple[str, str]]:
         yield from ((_name(table), manner) for manner in MANNERS if not impossible.get(manner))
 
 
+def keys_of(case: Case, kind: str) -> list[bytes]:
+    """The rows of a table. Raises `Violation` where the scene has none: a kind of damage would be left out."""
+    own = [key for key in sorted(case.scene.rows) if _name(table_of(key)) == kind]
+    require(bool(own), f"the scene has no {kind}")
+    return own
+
+
 def damage(case: Case, kind: str, manner: str) -> Done:
     """Damages one row of a table."""
-    own = [key for key in sorted(case.scene.rows) if _name(table_of(key)) == kind]
+    own = keys_of(case, kind)
     for _ in range(ATTEMPTS):
         key = case.random.choice(own)
         changed = MANNERS[manner](case, key)

@@ -70,6 +70,7 @@ class Scenery:
             self._workload.begin(ledger)
             work(ledger, 40)
             self._workload.judge(ledger)
+            self._workload.fill_tile(ledger)
             self._keep(database)
             work(ledger, 20)
         with self._opened() as (ledger, database):
@@ -80,6 +81,7 @@ class Scenery:
             asyncio.run(self._workload.change_credentials(ledger))
         with self._opened() as (ledger, database):
             self._workload.judge(ledger)
+            self._workload.fill_tile(ledger)
             for commands in (15, 15):
                 work(ledger, commands)
                 self._keep(database)

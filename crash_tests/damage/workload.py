@@ -151,6 +151,10 @@ class Workload:
         """A round of judgments, in a partition where nobody does anything else."""
         self._judge.round(ledger)
 
+    def fill_tile(self, ledger: Ledger) -> None:
+        """Events for a tile of a log, in a partition where nobody does anything else."""
+        self._judge.fill_tile(ledger)
+
     def submissions(self, ledger: Ledger, size: int) -> list[MemorySubmission]:
         """Commands that would be accepted, to be submitted by somebody else."""
         desk = DESKS[0]

@@ -110,7 +110,9 @@ def _record(book: Book, operation: RecordOperation, event: RecordEvent, hits: Se
 
 
 def _relation(book: Book, operation: RelationOperation, event: RelationEvent) -> None:
-    """Relations that no verdict has made are no affair of the book."""
+    """Of relations that no verdict has made the book knows only which records they join."""
+    if isinstance(operation, AssertRelation):
+        book.asserted[event.relation_id] = operation.relation.source, operation.relation.target
     if event.relation_id not in book.claims:
         return
     assert isinstance(operation, RetireRelation | RestoreRelation | ReviewRelation)

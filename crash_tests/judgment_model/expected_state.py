@@ -134,6 +134,9 @@ class Book:
     edges: dict[str, tuple[Ref, Ref]] = field(default_factory=dict)
     """By the id of a relation that was promoted: source and target."""
 
+    asserted: dict[str, tuple[Ref, Ref]] = field(default_factory=dict)
+    """By the id of a relation that a command of its own asserted: source and target."""
+
     promoted: Counter[str] = field(default_factory=Counter)
     """How many proposals became relations, by the day of their run."""
 
@@ -217,10 +220,13 @@ class Book:
         return found[0] if found else None
 
     def related(self, one: str, other: str) -> bool:
-        """Whether any relation has ever joined two records as they are now."""
-        refs = {self.sheets[one].ref, self.sheets[other].ref}
+        """Whether any relation has ever joined two records with what they say now: both its pins hold."""
         joined = [(claim.source, claim.target) for claim in self.claims.values()]
-        return any({*ends} == refs for ends in (*joined, *self.edges.values()))
+        return any(
+            {end.record_id for end in ends} == {one, other}
+            and all(self.sheets[end.record_id].holds(end.revision) for end in ends)
+            for ends in (*joined, *self.edges.values(), *self.asserted.values())
+        )
 
     def said(self, thing: Claim | Pair) -> str | None:
         """The reason of a verdict, which goes with either end."""

@@ -39,7 +39,7 @@ def operation_of(command: Command) -> CommandOperation:
 
 
 class _Book(Book):
-    """A book in which the model says who is eligible and what is related: it knows of sources and of all relations."""
+    """A book in which the model says who is eligible: it knows of sources."""
 
     model: Model
     now_millis = 0
@@ -51,12 +51,6 @@ class _Book(Book):
     def judged_at(self, committed_at_millis: int) -> int:
         """What the clock said when the present event was decided."""
         return self.now_millis
-
-    def related(self, one: str, other: str) -> bool:
-        """Whether any relation has ever joined two records as they are now."""
-        refs = [{"record_id": own, "revision": len(self.model.records[own])} for own in (one, other)]
-        given = (revisions[0]["input"] for revisions in self.model.relations.values())
-        return any([said["source"], said["target"]] in (refs, refs[::-1]) for said in given)
 
 
 class Chapter:

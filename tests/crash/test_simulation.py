@@ -43,6 +43,10 @@ def test_a_sound_ledger_passes() -> None:
     assert figures.ends > 2 * figures.cases
 
 
+def test_a_relation_whose_end_was_reviewed_since_still_joins_the_pair_for_a_promotion() -> None:
+    run_case(3053081925, 240, None, None)
+
+
 def test_two_runs_of_a_seed_are_the_same_to_the_last_answer() -> None:
     lines: list[list[str]] = [[], []]
     for told in lines:

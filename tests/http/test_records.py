@@ -100,21 +100,33 @@ def test_deleted_text_is_nowhere_in_any_answer(caller: Caller) -> None:
     assert not any(secret in answer.text for answer in answers)
 
 
-def test_a_review_of_a_source_hides_what_was_derived_from_it(caller: Caller) -> None:
+def test_what_is_derived_is_hidden_while_its_source_is_rejected_and_for_good_once_that_is_revised(
+    caller: Caller,
+) -> None:
     source = caller.create()
     derived = ref(
         accepted(caller.command(RECORDS, type="derive", record={"content": "sum"}, derivation=derivation(source)))
     )
-    assert 200 == caller.ask(f"{RECORDS}/read", record_id=derived["record_id"]).status_code
-    accepted(caller.command(RECORDS, **on(source, "review", disposition="approved", evidence_ref="e")))
-    assert NO_RECORD == refusal(caller.ask(f"{RECORDS}/read", record_id=derived["record_id"]))
-    found = caller.ask(f"{RECORDS}/inspect", record_id=derived["record_id"]).json()["inspection"]["eligibility"]
-    assert {
-        "record_id": source["record_id"],
-        "expected_revision": 1,
-        "actual_revision": 2,
-        "reason": "source_revision_changed",
-    } == found["first_failure"]
+
+    def failure(kind: str, **members: object) -> object:
+        """What is wrong with the derived record once its source has changed; None where it is read."""
+        nonlocal source
+        source = ref(accepted(caller.command(RECORDS, **on(source, kind, **members))))
+        read = caller.ask(f"{RECORDS}/read", record_id=derived["record_id"])
+        inspected = caller.ask(f"{RECORDS}/inspect", record_id=derived["record_id"]).json()["inspection"]
+        found = inspected["eligibility"]["first_failure"]
+        assert read.status_code == 200 if found is None else NO_RECORD == refusal(read)
+        return found
+
+    def of_source(actual: int, reason: str) -> Json:
+        at = {"record_id": source["record_id"], "expected_revision": 1, "actual_revision": actual}
+        return {**at, "reason": reason}
+
+    assert failure("review", disposition="approved", evidence_ref="e") is None
+    assert of_source(3, "rejected") == failure("review", disposition="rejected", evidence_ref="e")
+    assert failure("review", disposition="unreviewed", evidence_ref="e") is None
+    assert of_source(5, "source_revision_changed") == failure("revise", record={"content": "another"})
+    assert of_source(6, "source_revision_changed") == failure("review", disposition="approved", evidence_ref="e")
 
 
 @pytest.mark.parametrize("kind", ["revise", "delete", "review"])

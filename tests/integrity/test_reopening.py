@@ -6,19 +6,23 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from relatum.clock import ManualClock
+from relatum.core.events import Head
 from relatum.core.receipts import RelationReceipt
+from relatum.core.row_counts import Tally
 from relatum.core.state import RelationVersion
 from relatum.core.streams import RELATIONS
 from relatum.errors import StorageInconsistency, StoreUnavailable
 from relatum.ledger import Ledger
+from relatum.store import rows
 from relatum.store.database import ENGINE_NAME
 from relatum.store.keys import PartitionKeys, Table
 from relatum.store.memory import MemoryStore
 from relatum.store.partition import PartitionReader
 from relatum.store.rocks import RocksStore
-from tests.integrity.damage import MANNERS
+from tests.integrity.damage import MANNERS, Manner
 from tests.support import builders
 from tests.support.builders import ADA, PARTITION, START_MILLIS
 from tests.support.desk import Desk
@@ -56,6 +60,24 @@ ROWS: dict[str, Chosen] = {
     "payload": of_source(lambda keys, record_id: keys.payload(record_id, 1)),
     "head": lambda keys, _: keys.head,
 }
+
+
+def forged_head(change: Callable[[Head], Head]) -> Manner:
+    """A head that says something else, under a checksum that knows of it."""
+    return lambda key, row: rows.seal(key, rows.HEAD.encode(change(rows.HEAD.decode(rows.unseal(key, row)))))
+
+
+def other_streams(head: Head) -> Head:
+    journal = head.streams[RELATIONS]
+    return replace(head, streams={**head.streams, RELATIONS: replace(journal, prefix_digest=bytes(32))})
+
+
+HEADS: dict[str, Manner] = {
+    "unreadable": lambda key, row: rows.seal(key, b"\0" + rows.unseal(key, row)),
+    "other streams": forged_head(other_streams),
+    "other tally": forged_head(lambda head: replace(head, counted=Tally(head.counted.rows, bytes(32)))),
+    "other log": forged_head(lambda head: replace(head, log=bytes(len(head.log)))),
+}
 CARRIED_ON = {"header", "head"}
 """A command that does not meet the altered part writes such a row anew, with that part as it is."""
 
@@ -83,16 +105,19 @@ def damage(directory: Path, chosen: Chosen, manner: str, relation_id: str) -> tu
     key = chosen(reader.keys, version)
     row = store.get(key)
     assert row is not None
-    left = MANNERS[manner](key, row)
+    left = (MANNERS | HEADS)[manner](key, row)
+    assert left != row
     store.write({key: left})
     store.sync()
     store.close()
     return key, left
 
 
-NOT_OPENED = [("head", "removed"), ("head", "torn")]
+NOT_OPENED = [("head", "removed"), ("head", "torn"), ("head", "unreadable")]
 """What opening itself notices, and refuses."""
-OPENED = [case for case in matrix(ROWS, MANNERS) if case.values not in NOT_OPENED]
+OPENED = [case for case in matrix(ROWS, MANNERS) if case.values[0] != "head"]
+OPENED += [("head", "other streams"), ("head", "other tally"), ("head", "other log")]
+"""What it does not look at. Of a head it reads all, and compares what it says of the last event."""
 
 
 @pytest.mark.parametrize(("kind", "manner"), OPENED)

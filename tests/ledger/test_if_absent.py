@@ -11,6 +11,7 @@ from relatum.core.ids import Ref
 from relatum.core.kinds import REGISTRY, Kind
 from relatum.core.receipts import RelationReceipt
 from relatum.core.streams import RELATIONS
+from relatum.errors import Failure, Refusal
 from relatum.ledger import Ledger
 from tests.support import builders
 from tests.support.builders import BOB, PARTITION
@@ -54,6 +55,15 @@ def test_an_equal_relation_is_found_at_its_current_revision_and_nothing_changes(
     assert before == rows_of_relations(desk)
     desk.retire(current)
     assert found == ask(Desk(ledger, author=BOB), one, two, key="again"), "a replay is what it was, whatever came since"
+
+
+def test_of_several_that_one_millisecond_brought_the_first_is_found(desk: Desk, ledger: Ledger) -> None:
+    one, two = desk.create("one"), desk.create("two")
+    claims = [desk.command(builders.assertion(one, two, "supports")) for _ in range(16)]
+    first, *_ = [
+        related(outcome) for outcome in ledger.submit_all(claims) if not isinstance(outcome, Refusal | Failure)
+    ]
+    assert first.relation_id == ask(desk, one, two).relation_id, "ids of one millisecond are in no order"
 
 
 def test_whether_it_is_asked_for_is_part_of_what_a_key_stands_for(desk: Desk) -> None:

@@ -14,6 +14,7 @@ from mcp.client.stdio import stdio_client
 
 from tests.http.client import CREDENTIALS, Caller, issue
 from tests.mcp.hosts import Host, host, stdio
+from tests.support.matrix import first_of
 from tests.support.polling import WAIT_SECONDS
 
 pytestmark = pytest.mark.anyio
@@ -26,10 +27,7 @@ def nobody() -> str:
         return f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
-@pytest.mark.parametrize(
-    "case",
-    ["forbidden", "unauthorized", pytest.param("unreachable", marks=pytest.mark.slow)],  # the last waits 25 s
-)
+@pytest.mark.parametrize("case", first_of(["unauthorized", "forbidden", "unreachable"]))  # the last waits 25 s
 async def test_a_dead_server_a_wrong_secret_and_no_right_to_write_are_told(
     admin: Caller, url: str, nobody: str, tmp_path: Path, case: str
 ) -> None:

@@ -12,18 +12,15 @@ from relatum.mcp.table import SETS, TOOLS
 from tests.http.client import ABSENT, Caller
 from tests.mcp.every_tool import call_every_tool
 from tests.mcp.hosts import Era, Transport, host
+from tests.support.matrix import matrix
 
 pytestmark = pytest.mark.anyio
 
-WAYS: list[tuple[Transport, Era]] = [
-    ("stdio", "legacy"),
-    ("stdio", "2026-07-28"),
-    ("http", "legacy"),
-    ("http", "2026-07-28"),
-]
+TRANSPORTS: list[Transport] = ["stdio", "http"]
+ERAS: list[Era] = ["legacy", "2026-07-28"]
 
 
-@pytest.mark.parametrize(("transport", "era"), WAYS)
+@pytest.mark.parametrize(("transport", "era"), matrix(TRANSPORTS, ERAS))
 async def test_every_tool_answers_and_what_fails_is_told_as_a_result(
     caller: Caller, url: str, transport: Transport, era: Era
 ) -> None:

@@ -8,6 +8,7 @@ from relatum.core.ids import Ref
 from relatum.core.kinds import REGISTRY
 from relatum.core.relations import RelationInput
 from relatum.core.state import RelationVersion
+from relatum.errors import StorageInconsistency
 from relatum.store import adjacency
 from relatum.store.keys import Table
 from relatum.store.partition import Direction, PartitionReader
@@ -38,10 +39,19 @@ def equal_relations(partition: PartitionReader, given: RelationInput) -> Iterato
         for neighbour in adjacency.neighbours(partition, direction, end)
         if neighbour.kind == given.kind and neighbour.ref.record_id == other.record_id
     ]
-    for relation_id in sorted(found):  # ids ascend with time
+    # Ids of one millisecond are in no order, nor are those that were made while the clock lay behind the commit times.
+    for relation_id in sorted(found, key=lambda one: (_asserted_at(partition, one), one)):
         version = partition.indexed_relation(relation_id)
         if all(_holds(partition, pin) for pin in (version.relation.input.source, version.relation.input.target)):
             yield version
+
+
+def _asserted_at(partition: PartitionReader, relation_id: str) -> int:
+    """The place in the partition's history of the event that brought a relation."""
+    first = partition.relation_revision(relation_id, 1)
+    if first is None:
+        raise StorageInconsistency("the first revision of a relation is missing")
+    return first.sequence
 
 
 def _content(partition: PartitionReader, pin: Ref) -> Ref | None:

@@ -48,7 +48,13 @@ class Driver:
 
     @property
     def now(self) -> int:
-        return max(self.clock.millis(), self.book.latest)
+        """By which is judged what holds now."""
+        return self.clock.millis()
+
+    @property
+    def commit_time(self) -> int:
+        """With which the next command is stamped: commit times do not run backwards when the clock does."""
+        return max(self.now, self.book.latest)
 
     def key(self) -> str:
         return f"key {next(self._keys)}"
@@ -57,15 +63,15 @@ class Driver:
 
     def record(self, author: Author, operation: RecordOperation) -> None:
         """Any command on a record but a save."""
-        now, expected = self.now, record_rules.record_trouble(self.book, operation)
+        at, expected = self.commit_time, record_rules.record_trouble(self.book, operation)
         receipt = self._submit(author, operation, expected)
         if receipt is not None:
             assert isinstance(receipt, RecordReceipt)
-            record_rules.change_record(self.book, operation, receipt.record_id, now)
+            record_rules.change_record(self.book, operation, receipt.record_id, at)
 
     def save(self, author: Author, operation: SaveRecord) -> None:
         """A save: its slot, what it has surfaced, and the order of that."""
-        now, book, record = self.now, self.book, operation.record
+        at, book, record = self.commit_time, self.book, operation.record
         occupant = book.holder(record.topic_key)
         memory = (record.type or "memory") == "memory"
         expected = similar(book, record.content, record.topic_key) if memory else {}
@@ -73,7 +79,7 @@ class Driver:
         if receipt is None:
             return
         assert isinstance(receipt, RecordReceipt)
-        sheet = book.sheets[receipt.record_id] = record_rules.sheet_of(record, receipt.record_id, now)
+        sheet = book.sheets[receipt.record_id] = record_rules.sheet_of(record, receipt.record_id, at)
         most = 5 if operation.candidates_max is None else operation.candidates_max
         with self.ledger.view() as view:
             partition = view.partition(PARTITION)
@@ -88,7 +94,7 @@ class Driver:
             assert (found.title, found.content[:200], found.topic) == (one.title, one.snippet, one.topic_key)
         brought = event.consequences if event is not None else None
         opened = [one for one in brought.candidates if isinstance(one, Opened)] if brought else []
-        pairs = [rules.open_pair(book, one, now) for one in opened]
+        pairs = [rules.open_pair(book, one, at) for one in opened]
         assert [one.candidate_id for one in answer.candidates] == [one.id for one in pairs if one.channel == "lexical"]
         assert all((sheet.id, 1) == (one.source.record_id, one.source.revision) for one in pairs)
         taken = [one for one in pairs if one.channel == "topic_key"]
@@ -105,13 +111,13 @@ class Driver:
             rules.change_relation(self.book, operation)
 
     def _submit(self, author: Author, operation: Any, expected: str | None) -> Receipt | None:
-        now, key = self.now, self.key()
+        at, key = self.commit_time, self.key()
         answer = self.ledger.submit(self.ledger.command(PARTITION, author, key, operation))
         if not _accepted(answer, expected):
             return None
         assert isinstance(answer, RecordReceipt | RelationReceipt)
-        assert (now, author) == (answer.committed_at_millis, answer.author)
-        self.book.latest = now
+        assert (at, author) == (answer.committed_at_millis, answer.author)
+        self.book.latest = at
         self.given.append((author, key, operation, answer))
         return answer
 
@@ -119,7 +125,7 @@ class Driver:
 
     def judge(self, author: Author, judgments: tuple[Judgment, ...]) -> None:
         """A batch, whose items are accepted and refused one after another."""
-        now = self.now
+        at = self.commit_time
         events = self._judged(author, Judging(judgments=judgments), None)
         assert events is not None
         for judgment, event in zip(judgments, events, strict=True):
@@ -130,21 +136,21 @@ class Driver:
             if refused is None:
                 assert event.receipt is not None
                 ends = self.book.pairs[judgment.candidate_id].ends
-                rules.give_verdict(self.book, judgment, ends, event.receipt.relation_id, author, now)
+                rules.give_verdict(self.book, judgment, ends, event.receipt.relation_id, author, at)
 
     def compare(self, author: Author, operation: Comparing) -> None:
         """A verdict on two records."""
-        now, given = self.now, operation.comparison
+        at, given = self.commit_time, operation.comparison
         events = self._judged(author, operation, rules.comparison_trouble(self.book, given))
         if events is not None:
             [event] = events
             assert event.receipt is not None
             ends = given.source_id, given.target_id
-            rules.give_verdict(self.book, given, ends, event.receipt.relation_id, author, now)
+            rules.give_verdict(self.book, given, ends, event.receipt.relation_id, author, at)
 
     def submit(self, author: Author, operation: Submitting) -> None:
         """Pairs of somebody else's detector."""
-        now = self.now
+        at = self.commit_time
         events = self._judged(author, operation, rules.submission_trouble(self.book, operation))
         if events is None:
             return
@@ -155,7 +161,7 @@ class Driver:
         for given, candidate_id in zip(operation.candidates, event.operation.candidate_ids, strict=True):
             known = self.book.pending_between(given.source, given.target)
             if known is None:
-                known = rules.open_pair(self.book, next(fresh), now)
+                known = rules.open_pair(self.book, next(fresh), at)
                 ends = self.book.sheets[given.source].ref, self.book.sheets[given.target].ref
                 assert ("submitted", given.similarity or 0.0) == (known.channel, known.similarity)
                 assert ends == (known.source, known.target)
@@ -171,11 +177,11 @@ class Driver:
 
     def sweep_by_timer(self) -> None:
         """A run of the timer, which commits nothing where nothing is due."""
-        now, due = self.now, self.book.overdue(self.now)
+        at, due = self.commit_time, self.book.overdue(self.now)
         assert len(due) == self.ledger.judgments.sweep_due()
         if not due:
             return
-        self.book.latest = now
+        self.book.latest = at
         with self.ledger.view() as view:
             partition = view.partition(PARTITION)
             event = partition.event(partition.head().sequence)
@@ -193,7 +199,7 @@ class Driver:
 
     def undo(self, author: Author, operation: Undoing) -> None:
         """An undo of a run, or of one operation."""
-        now, expected = self.now, rules.resumable(self.book, operation)
+        at, expected = self.commit_time, rules.resumable(self.book, operation)
         events = self._judged(author, operation, expected if isinstance(expected, str) else None)
         if events is None:
             return
@@ -202,24 +208,24 @@ class Driver:
         resumed = [one.candidate_id for one in events[0].consequences.candidates if isinstance(one, Resumed)]
         assert [pair.id for pair in expected] == resumed
         for pair in expected:
-            rules.resume(pair, now)
+            rules.resume(pair, at)
 
     def confirm(self, author: Author, operation: Confirming) -> None:
         """Confirmations, all or nothing."""
-        now = self.now
+        at = self.commit_time
         if self._judged(author, operation, rules.confirmation_trouble(self.book, operation)) is not None:
-            rules.confirm(self.book, operation, now)
+            rules.confirm(self.book, operation, at)
 
     def _judged(self, author: Author, operation: JudgmentOperation, expected: str | None) -> list[JudgmentEvent] | None:
-        now, key = self.now, self.key()
+        at, key = self.commit_time, self.key()
         answer = self.ledger.judgments.submit(PARTITION, author, key, operation)
         if not _accepted(answer, expected):
             return None
         assert isinstance(answer, list)
         events = [event for event in answer if isinstance(event, JudgmentEvent)]
         assert len(events) == len(answer)
-        assert {(now, author)} == {(event.committed_at_millis, event.author) for event in events}
-        self.book.latest = now
+        assert {(at, author)} == {(event.committed_at_millis, event.author) for event in events}
+        self.book.latest = at
         self.given.append((author, key, operation, answer))
         return events
 

@@ -101,7 +101,7 @@ def search(caller: Caller, text: str, **members: Any) -> list[Json]:
     return found
 
 
-def change(caller: Caller, kind: str, record: Json, **members: Any) -> Json:
-    """Delete, archive or review a record: the receipt."""
+def change(caller: Caller, kind: str, record: Json, /, **members: Any) -> Json:
+    """Delete, archive, review or revise a record: the receipt."""
     at = {"record_id": record["record_id"], "expected_revision": record["revision"]}
     return accepted(caller.command(RECORDS, type=kind, **at, **members))

@@ -134,9 +134,24 @@ def test_a_derived_record_whose_source_has_changed_is_not_in_it(caller: Caller) 
     operation: Json = {"record": {"content": "ferry"}, "derivation": derivation}
     child = accepted(caller.command("/api/v1/memory/records", type="derive", **operation))
     assert child["record_id"] in order(context(caller, "ferry"))
-    change(caller, "review", source, disposition="approved", evidence_ref="n")
+    change(caller, "revise", source, record={"content": "another"})
     found = context(caller, "ferry")
     assert (ids(source), 0) == (order(found), found["left_out"])
+
+
+def test_a_review_of_its_source_leaves_a_derived_record_out_only_while_it_rejects(caller: Caller) -> None:
+    source = caller.create("source")
+    derivation = {"sources": [source], "method": "m", "method_revision": "1", "evidence_ref": "e"}
+    operation: Json = {"record": {"content": "ferry"}, "derivation": derivation}
+    child = accepted(caller.command("/api/v1/memory/records", type="derive", **operation))
+    for disposition, brought in (
+        ("approved", ids(child, source)),
+        ("rejected", []),
+        ("unreviewed", ids(child, source)),
+    ):
+        source = change(caller, "review", source, disposition=disposition, evidence_ref="n")
+        found = context(caller, "ferry")
+        assert (brought, 0) == (order(found), found["left_out"]), disposition
 
 
 def test_the_rest_takes_a_quarter_of_the_budget(caller: Caller) -> None:

@@ -197,8 +197,11 @@ def test_only_eligible_contradictions_of_authors_count(caller: Caller) -> None:
     retired = accepted(caller.change("retire", told))
     assert 0 == status(caller, hub)["contested_count"]
     accepted(caller.change("restore", retired))
-    change(caller, "review", other, disposition="approved", evidence_ref="n")
-    assert 0 == status(caller, hub)["contested_count"], "the relation names an earlier revision of the other"
+    for disposition, counted in (("approved", 1), ("rejected", 0), ("unreviewed", 1)):
+        other = change(caller, "review", other, disposition=disposition, evidence_ref="n")
+        assert counted == status(caller, hub)["contested_count"], disposition
+    change(caller, "revise", other, record={"content": "another"})
+    assert 0 == status(caller, hub)["contested_count"], "the relation names what the other said before"
 
 
 def test_a_filter_pages_over_retained_active_records(caller: Caller) -> None:
