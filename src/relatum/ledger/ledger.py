@@ -159,17 +159,12 @@ class Ledger(CompanyCommands):
         format, damaged, or has lost acknowledged commands. A process must not fork afterwards.
         """
         clock = clock or SystemClock()
-        opened_at_millis = clock.millis()
+        now_millis = clock.millis()
         host_millis = newest_file_millis(Path(directory)) if clock_ahead_max_seconds else 0
         database = Database.open(Path(directory), create=create, watermark_lag=watermark_lag)
         try:
-            guard = ClockGuard(
-                Path(directory),
-                clock_ahead_max_seconds * 1000,
-                database.position.committed_at_millis,
-                opened_at_millis,
-                host_millis,
-            )
+            last_millis = database.position.committed_at_millis
+            guard = ClockGuard(Path(directory), clock_ahead_max_seconds * 1000, last_millis, now_millis, host_millis)
             return cls(
                 database,
                 clock=clock,
