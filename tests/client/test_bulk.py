@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
+import httpx
 import msgspec
 import pytest
 
-from relatum.client import Accepted, CheckpointTaken, Client, CreateRecord, EdgeInput, RecordInput, Refused, Secret
+from relatum.client import (
+    Accepted,
+    CheckpointTaken,
+    Client,
+    CreateRecord,
+    EdgeInput,
+    NotReached,
+    OutcomeUnknown,
+    RecordInput,
+    Refused,
+    Secret,
+)
 from relatum.client.packing import Batch, edge_pages, item_of
 from relatum.core.ids import Scope
 from relatum.limits import BATCH_BODY_BYTES_MAX, COMMAND_BATCH_MAX, DERIVED_PAGE_MAX
 from tests.http.serving import Server
 
+A_SECRET = "rtm1_" + "0" * 32 + "_" + "A" * 43
 ENDS = ("01a22fb4-28d1-76d8-86b5-baf9ccb2b8c9", "01a22fb4-28d1-76d8-86b5-baf9ccb2b8ca")
 
 
@@ -49,6 +63,30 @@ def test_a_command_larger_than_a_request_is_refused_alone(server: Server, issue:
     assert [Accepted, Refused, Accepted] == [type(outcome) for outcome in outcomes]
     assert isinstance(outcomes[1], Refused)
     assert 413 == outcomes[1].status
+
+
+def answering(request: httpx.Request) -> httpx.Response:
+    """A server that takes one request of many commands, and is gone then."""
+    commands = json.loads(request.content)["commands"]
+    if len(commands) < COMMAND_BATCH_MAX:
+        raise httpx.ConnectError("nobody listens")
+    refused = {"code": "revision_conflict", "status": 409}
+    results = [{"error": {**refused, "message": f"number {place}"}} for place in range(len(commands))]
+    return httpx.Response(200, json={"contract_version": 1, "results": results})
+
+
+def test_what_was_told_is_not_lost_when_a_later_request_is_not_even_sent() -> None:
+    notes = [CreateRecord(record=RecordInput(content=f"note {number}")) for number in range(COMMAND_BATCH_MAX + 44)]
+    keys = [f"key-{number % 200}" for number in range(len(notes))]  # some twice within one request
+    with Client.over(httpx.MockTransport(answering), secret=A_SECRET, deadline=0.5) as client:
+        with pytest.raises(OutcomeUnknown) as caught:
+            client.scope("p", "a").records.submit_many(notes, keys=keys)
+        with pytest.raises(NotReached):
+            client.scope("p", "a").records.submit_many(notes[:3])
+    told = [outcome.message for outcome in caught.value.outcomes if isinstance(outcome, Refused)]
+    assert [f"number {place}" for place in range(COMMAND_BATCH_MAX)] == told, "each in its place, whatever its key"
+    assert tuple(keys[COMMAND_BATCH_MAX:]) == caught.value.unsettled
+    assert isinstance(caught.value.__cause__, NotReached)
 
 
 def test_a_second_follower_of_one_name_is_noticed(server: Server, issue: Callable[[], Secret]) -> None:

@@ -45,16 +45,18 @@ class SecretSource:
             raise ConfigurationError(f"no secret: give one, a secret_file or a profile, or set {PREFIX}SECRET")
         return self._secret
 
-    def refresh(self) -> bool:
-        """Read the file again; whether that brought another secret. A file that can't be read brings none."""
+    def refresh(self, used: Secret | None) -> bool:
+        """Read the file again; whether there is now another secret than `used`, with which an attempt was refused.
+
+        A file that can't be read brings none. Another call may have read it meanwhile: its secret is tried, too.
+        """
         if self._file is None:
             return False
-        before = self._secret
         try:
             self._secret = _read_secret(self._file)
         except ConfigurationError:
             return False
-        return self._secret != before
+        return self._secret != used
 
 
 class Settings(NamedTuple):

@@ -10,7 +10,7 @@ import msgspec
 
 from relatum.client.asynchronous.scoped import AsyncScoped
 from relatum.client.attempts import pause
-from relatum.client.errors import OutcomeUnknown
+from relatum.client.errors import OutcomeUnknown, RelatumError
 from relatum.client.packing import Batch, Item, item_of
 from relatum.client.requests import CallOptions, Request, draw, fresh_key
 from relatum.client.results import Accepted, Refused
@@ -42,13 +42,15 @@ class AsyncBatches(Generic[OperationT]):
         scope = await self._scoped.scope()
         batch = Batch(scope)
         given = None if keys is None else iter(keys)
+        told = False
         for operation in operations:
             item = item_of(fresh_key() if given is None else _next(given), operation)
             if not batch.takes(item):
-                for outcome in await self._settled(scope, batch.taken(), options):
+                for outcome in await self._settled(scope, batch.taken(), options, told):
                     yield outcome
+                told = True
             batch.add(item)
-        for outcome in await self._settled(scope, batch.taken(), options):
+        for outcome in await self._settled(scope, batch.taken(), options, told):
             yield outcome
 
     async def all(
@@ -64,30 +66,40 @@ class AsyncBatches(Generic[OperationT]):
             raise
         return outcomes
 
-    async def _settled(self, scope: Scope, items: Sequence[Item], options: CallOptions) -> list[Accepted | Refused]:
-        """The outcomes of one request's items. Those answered with 503 go out again before anything later."""
-        found: dict[str, Accepted | Refused] = {item.key: _too_large(item.key) for item in items if item.too_large}
-        rest = [item for item in items if not item.too_large]
+    async def _settled(
+        self, scope: Scope, items: Sequence[Item], options: CallOptions, told: bool
+    ) -> list[Accepted | Refused]:
+        """The outcomes of one request's items. Those answered with 503 go out again before anything later.
+
+        Once anything was `told` or answered, whatever ends it is an OutcomeUnknown, which has the outcomes and the
+        keys: nobody could tell otherwise which commands were accepted.
+        """
+        found: dict[int, Accepted | Refused] = {
+            place: _too_large(item.key) for place, item in enumerate(items) if item.too_large
+        }
+        rest = [(place, item) for place, item in enumerate(items) if not item.too_large]
         ends = monotonic() + (options.get("deadline") or self._scoped.session.plan.deadline)
         rounds = 0
         while rest:
             try:
-                results = await self._sent(scope, rest, options)
-            except OutcomeUnknown as error:
-                raise self._unsettled(items, found, rest) from error
+                results = await self._sent(scope, [item for _, item in rest], options)
+            except RelatumError as error:
+                if told or rounds or isinstance(error, OutcomeUnknown):
+                    raise self._unsettled(items, found) from error
+                raise
             again = []
-            for item, result in zip(rest, results, strict=True):
+            for (place, item), result in zip(rest, results, strict=True):
                 if isinstance(result, Refused) and result.status == 503 and self._scoped.session.plan.retry:
-                    again.append(item)
+                    again.append((place, item))
                 else:
-                    found[item.key] = result
+                    found[place] = result
             rest, rounds = again, rounds + 1
             if rest:
                 seconds = pause(rounds, draw)
                 if monotonic() + seconds > ends:
-                    raise self._unsettled(items, found, rest)
+                    raise self._unsettled(items, found)
                 await self._scoped.session.wait(seconds)
-        return [found[item.key] for item in items]
+        return [found[place] for place in range(len(items))]
 
     async def _sent(self, scope: Scope, items: Sequence[Item], options: CallOptions) -> list[Accepted | Refused]:
         content = Batch.body(scope, items)
@@ -96,17 +108,14 @@ class AsyncBatches(Generic[OperationT]):
         answer = await self._scoped.session.send(request, options)
         return [_outcome(item.key, result) for item, result in zip(items, answer.results, strict=True)]
 
-    def _unsettled(
-        self, items: Sequence[Item], found: dict[str, Accepted | Refused], rest: Sequence[Item]
-    ) -> OutcomeUnknown:
-        """What the deadline leaves: the outcomes before the first open one, and the keys from there on."""
-        open_keys = {item.key for item in rest}
+    def _unsettled(self, items: Sequence[Item], found: dict[int, Accepted | Refused]) -> OutcomeUnknown:
+        """What is left where it ends early: the outcomes before the first open one, and the keys from there on."""
         settled = []
-        for item in items:
-            if item.key in open_keys:
+        for place in range(len(items)):
+            if place not in found:
                 break
-            settled.append(found[item.key])
-        error = OutcomeUnknown(f"the deadline ended {self._door.path}", None, self._door.family)
+            settled.append(found[place])
+        error = OutcomeUnknown(f"{self._door.path} ended early", None, self._door.family)
         error.outcomes = tuple(settled)
         error.unsettled = tuple(item.key for item in items[len(settled) :])
         return error

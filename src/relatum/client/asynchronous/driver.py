@@ -12,6 +12,7 @@ from relatum.client import log, pool
 from relatum.client.attempts import Got, Lost, NotSent, Plan, Refresh, Refreshed, Result, Send, Wait, attempts
 from relatum.client.errors import ClientClosed
 from relatum.client.requests import Request, decoded, draw
+from relatum.client.secret import Secret
 from relatum.client.settings import SecretSource
 from relatum.client.tracing import Tracing
 
@@ -47,6 +48,7 @@ class AsyncDriver:
             steps = attempts(request, plan, monotonic(), draw)
             step = next(steps)
             number = 0
+            used: Secret | None = None
             try:
                 while True:
                     result: Result = None
@@ -54,13 +56,14 @@ class AsyncDriver:
                         case Send(seconds):
                             number += 1
                             begun = monotonic()
+                            used = None if request.public else self.secret.secret
                             result = await self._attempt(request, seconds, span.headers)
                             log.attempt(request, number, result, monotonic() - begun)
                             span.attempt(number, result)
                         case Wait(seconds):
                             await self.wait(seconds)
                         case Refresh():
-                            result = Refreshed(self.secret.refresh())
+                            result = Refreshed(self.secret.refresh(used))
                     step = steps.send((monotonic(), result))
             except StopIteration as stop:
                 answer: Got = stop.value
