@@ -19,6 +19,7 @@ from relatum.cli.bench.peers import available, product
 from relatum.cli.bench.peers.commands import Commands
 from relatum.cli.bench.peers.peer import Peer
 from relatum.cli.bench.peers.seed import Seed
+from tests.support.polling import until
 
 REPLAY = "replay"
 
@@ -50,12 +51,25 @@ def started(key: str, directory: Path, seed_file: Path) -> tuple[Peer, Seed]:
         ours.start(directory)
         seed = ours.plant(partitions=1, records=8)
         ours.load(seed)
+        index(ours)
         return ours, seed
     peer = available().peers[key]()
     seed = msgspec.msgpack.decode(seed_file.read_bytes(), type=Seed)
     peer.start(directory)
     peer.load(seed)
     return peer, seed
+
+
+def index(ours: product.Peer) -> None:
+    """Waits until the search index has every record: it is kept in the background, with syncs of its own."""
+
+    def is_indexed() -> bool:
+        with ours.ledger.view() as view:
+            [partition] = view.partitions()
+            found = view.searched(view.partition(partition), "word")
+            return found.indexed == found.changes
+
+    until(is_indexed, "the index of what was planted")
 
 
 if __name__ == "__main__":

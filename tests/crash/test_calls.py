@@ -110,8 +110,8 @@ def test_for_a_change_every_call_of_a_brief_life_fails_in_every_way() -> None:
 REHEARSED = """
 import sys
 from pathlib import Path
-from crash_tests.calls.workloads import WORKLOADS
-from crash_tests.calls.zygote import Zygote
+from crash_tests.system_calls.workloads import WORKLOADS
+from crash_tests.system_calls.fork_server import Zygote
 
 zygote = Zygote(int(sys.argv[1]), Path(sys.argv[2]))
 for workload in WORKLOADS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,7 +16,6 @@ from relatum.clock import ManualClock, SystemClock
 from relatum.errors import ClockAhead
 from relatum.http.errors import told
 from relatum.ledger import Ledger
-from relatum.ledger.writer import clock_guard
 from relatum.ledger.writer.clock_guard import ClockGuard
 from relatum.store import host_time
 from relatum.telemetry import Log
@@ -60,7 +60,9 @@ def test_a_command_of_a_clock_that_jumped_is_refused_and_the_next_of_a_right_one
             desk.create("by a wrong clock")
         assert (503, "storage_unavailable") == (told(failure.value).status, told(failure.value).code)
     assert 1 == said.getvalue().count("the clock is too far ahead"), "and is told once"
+    assert "clock_ahead" == ledger.readiness()
     clock.set(right + 1)
+    assert "ready" == ledger.readiness(), "without a command"
     assert right + 1 == desk.accept(builders.create("by a right clock")).committed_at_millis
 
 
@@ -119,11 +121,10 @@ class Uptime:
 
 
 @pytest.fixture
-def guard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[int, int, int], tuple[ClockGuard, Uptime]]:
+def guard(tmp_path: Path) -> Callable[[int, int, int], tuple[ClockGuard, Uptime]]:
     def made(last_commit: int, host_files: int, now: int) -> tuple[ClockGuard, Uptime]:
-        monkeypatch.setattr(clock_guard, "newest_file_millis", lambda: host_files)
         uptime = Uptime()
-        return ClockGuard(tmp_path, HOUR, last_commit, now, uptime), uptime
+        return ClockGuard(tmp_path, HOUR, last_commit, now, host_files, uptime), uptime
 
     return made
 
@@ -165,5 +166,27 @@ def test_a_process_that_was_long_idle_has_counted_the_time_itself(
         made.require_plausible(10 * YEAR + 101 * HOUR + 1, 10 * YEAR)
 
 
-def test_this_host_has_files_of_the_last_days() -> None:
-    assert abs(SystemClock().millis() - host_time.newest_file_millis()) < 7 * 24 * HOUR
+def test_this_host_has_files_of_the_last_days(tmp_path: Path) -> None:
+    assert abs(SystemClock().millis() - host_time.newest_file_millis(tmp_path / "ledger")) < 7 * 24 * HOUR
+
+
+@pytest.mark.parametrize("inside", ["ledger", "data/ledger"])
+def test_no_directory_of_the_store_bears_a_clock_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: ManualClock, inside: str
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    store = tmp_path / inside
+    store.parent.mkdir(exist_ok=True)
+    with Ledger.open(store, create=True, clock=clock) as ledger:
+        Desk(ledger).create("at a right time")
+    clock.advance(10 * YEAR)
+    ahead = clock.millis() / 1000
+    for path in (store, *store.parents[: inside.count("/") + 1]):
+        os.utime(path, (ahead, ahead))
+    with Ledger.open(store, clock=clock) as ledger, pytest.raises(ClockAhead):
+        Desk(ledger).create("by a wrong clock")
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    os.utime(other, (ahead, ahead))
+    believed = clock.millis() <= host_time.newest_file_millis(store) + HOUR
+    assert believed == (inside != "ledger"), "what lies beside the store counts for nothing, other files do"

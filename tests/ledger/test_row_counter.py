@@ -16,7 +16,7 @@ from relatum.errors import StorageInconsistency, WritesRefused
 from relatum.ledger import Ledger
 from relatum.ledger.writer import row_counter
 from relatum.ledger.writer.group import Group
-from tests.support.builders import PRIVATE, create
+from tests.support.builders import PARTITION, PRIVATE, create
 from tests.support.desk import Desk
 from tests.support.polling import WAIT_SECONDS
 
@@ -49,12 +49,12 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
 
 @pytest.fixture
 def ledger(tmp_path: Path, held: Held) -> Iterator[Ledger]:
-    """One that has just been opened: a partition with a dozen counted rows, and one with a single record."""
+    """One that has just been opened: a partition with a dozen counted rows, and one with a single one."""
     with Ledger.open(tmp_path / "ledger", create=True) as first:
         desk = Desk(first)
         for number in range(RECORDS):
             desk.create(topic_key=f"topic {number}")
-        Desk(first, PRIVATE).create()
+        Desk(first, PRIVATE).create(topic_key="topic")
     with Ledger.open(tmp_path / "ledger") as opened:
         yield opened
 
@@ -111,3 +111,24 @@ def test_a_ledger_that_closes_gives_the_counting_up(ledger: Ledger, held: Held) 
         with pytest.raises(WritesRefused):
             waiting.result(WAIT_SECONDS)
         closing.result(WAIT_SECONDS)
+
+
+def test_all_that_is_being_counted_is_given_up_at_once(
+    ledger: Ledger, held: Held, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Watched(Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            pausing.set()
+            return super().wait(timeout)
+
+    pausing = Event()
+    counter = ledger._committer.row_counter
+    monkeypatch.setattr(counter, "_closed", Watched())
+    monkeypatch.setattr(row_counter, "FEW_ROWS", 0)
+    monkeypatch.setattr(row_counter, "PAUSE_SECONDS", WAIT_SECONDS)
+    held.go_on.set()
+    waiting = counter.uncounted([PARTITION])
+    assert pausing.wait(WAIT_SECONDS)
+    waiting += counter.uncounted([PRIVATE])
+    counter.close()
+    assert [WritesRefused] * 2 == [type(one.exception(WAIT_SECONDS)) for one in waiting]

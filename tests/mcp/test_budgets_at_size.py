@@ -13,9 +13,10 @@ import pytest
 
 from relatum.client import Client, CreateRecord, RecordInput
 from relatum.mcp.budget import compact, estimated
-from tests.http.client import Caller, issue
+from tests.http.client import RECORDS, Caller, issue
 from tests.mcp.hosts import Host, host
 from tests.mcp.languages import LANGUAGES, memories
+from tests.support.polling import until
 
 RECORDS_EACH = 2_500
 SAMPLES = Path(__file__).parent / "token_samples.json"
@@ -34,6 +35,12 @@ def full(admin: Caller, url: str) -> Caller:
                 for index, text in enumerate(memories(language, RECORDS_EACH))
             )
             records.submit_many(CreateRecord(record=one) for one in inputs)
+
+    def is_indexed() -> bool:
+        coverage = caller.ask(f"{RECORDS}/search", text="word").json()["coverage"]
+        return bool(coverage["complete"])
+
+    until(is_indexed, "the index of what was loaded")
     return caller
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import io
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,13 +13,15 @@ from typing import Any
 import pytest
 
 from relatum.core.commands import DeleteRecord
-from relatum.core.ids import Ref
+from relatum.core.ids import Partition, Ref
 from relatum.ledger import Ledger
 from relatum.ledger.search import index as indexes
+from relatum.ledger.search.background import BackgroundIndexing
 from relatum.ledger.search.fair_lock import FairLock
 from relatum.ledger.search.index import Patience, SearchIndex
 from relatum.ledger.search.index_sync import Keeper
 from relatum.ledger.search.tables import Tables
+from relatum.ledger.search_index import Indexing
 from relatum.telemetry import Log
 from tests.support.builders import PARTITION, PRIVATE
 from tests.support.desk import Desk
@@ -99,6 +103,79 @@ def test_a_deleted_record_leaves_an_index_that_is_far_behind_and_no_older_view_b
     with loaded.view() as view:
         assert [] == index.search(view.partition(PARTITION), "unmistakable")
     index.close()
+
+
+@pytest.mark.parametrize("made", ["not yet", "for another partition", "again"])
+def test_no_older_view_brings_back_what_was_deleted_before_its_partition_was_indexed(
+    loaded: Ledger, index: SearchIndex, path: Path, made: str
+) -> None:
+    desk = Desk(loaded)
+    gone = desk.create("unmistakable")
+    with loaded.view() as old:
+        if made == "for another partition":
+            index.search(old.partition(PRIVATE), "ferry")
+        desk.accept(DeleteRecord(record_id=gone.record_id, expected_revision=1))
+        with loaded.view() as view:
+            index.remove(view.partition(PARTITION), [gone.record_id])
+        if made == "again":
+            index._keeper = index._made_again(path)
+        assert RECORDS == len(index.search(old.partition(PARTITION), "ferry"))
+        assert [] == index.search(old.partition(PARTITION), "unmistakable")
+    index.close()
+    assert not any(b"unmistakable" in file.read_bytes() for file in path.parent.glob("search.sqlite*"))
+
+
+@pytest.mark.parametrize("from_a_loop", [False, True])
+def test_a_deletion_is_told_to_an_index_that_is_not_made_yet(
+    loaded: Ledger, index: SearchIndex, log: Log, from_a_loop: bool
+) -> None:
+    indexing = Indexing(index, loaded.view, log)
+    desk = Desk(loaded)
+    gone = desk.create("unmistakable")
+    deletion = desk.command(DeleteRecord(record_id=gone.record_id, expected_revision=1))
+    with loaded.view() as old:
+        loaded.submit(deletion)
+        if from_a_loop:
+            asyncio.run(indexing.keep_in_step_async([deletion]))
+        else:
+            indexing.keep_in_step([deletion])
+        assert index.is_unmade()
+        assert [] == index.search(old.partition(PARTITION), "unmistakable")
+    indexing.close()
+
+
+def test_a_partition_that_fails_costs_no_other_its_indexing_and_is_logged_once(
+    loaded: Ledger, index: SearchIndex, log: Log, said: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    advance: Callable[..., bool] = SearchIndex.advance
+    broken, tried = {PARTITION}, list[Partition]()
+
+    def failing(index: Any, reader: Any) -> bool:
+        try:
+            if reader.partition in broken:
+                raise AssertionError("whatever it is")
+            return advance(index, reader)
+        finally:
+            tried.append(reader.partition)
+
+    monkeypatch.setattr(SearchIndex, "advance", failing)
+    background = BackgroundIndexing(index, loaded.view, log)
+
+    def run(*partitions: Partition) -> None:
+        tried.clear()
+        for partition in partitions:
+            background.add(partition)
+        until(lambda: set(partitions) <= set(tried) and not background._running)
+
+    run(PARTITION, PRIVATE)
+    run(PARTITION)
+    assert 1 == said.getvalue().count("a partition could not be indexed")
+    broken.clear()
+    run(PARTITION)
+    broken.add(PARTITION)
+    run(PARTITION)
+    assert 2 == said.getvalue().count("a partition could not be indexed")
+    background.close()
 
 
 def test_an_index_is_kept_in_step_in_the_background(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

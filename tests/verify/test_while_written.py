@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from itertools import pairwise
 
 import pytest
 
@@ -112,7 +113,9 @@ def test_a_row_that_was_lost_is_found_whatever_is_written_between_two_steps(tabl
     """What is written goes to other partitions, since the writer itself would meet many of these faults."""
     found = dict(rows_of_every_table())
     own = [key for key in found if key[PREFIX_BYTES] == table and not key.startswith(STORE_PREFIX)]
-    del found[own[len(own) // 2]]
+    # Not the last of its partition: an event that is missing there is a head that tells of too many.
+    within = [key for key, following in pairwise(own) if key[:PREFIX_BYTES] == following[:PREFIX_BYTES]] or own
+    del found[within[len(within) // 2]]
     with Ledger(database_on(MemoryStore(found))) as ledger:
         elsewhere = Restless(
             ledger, Dice("meanwhile"), partition(mission_id="elsewhere"), partition(mission_id="yonder")

@@ -116,7 +116,7 @@ class Services:
         }
         self._running: set[Future[Any]] = set()
 
-    def readiness(self) -> Literal["ready", "starting", "poisoned", "draining"]:
+    def readiness(self) -> Literal["ready", "starting", "poisoned", "draining", "clock_ahead"]:
         """Whether commands are accepted, and if not, why."""
         found = self.ledger.readiness()
         return "draining" if self.stopping and found == "ready" else found

@@ -57,11 +57,12 @@ from relatum.store.counts import CountedOnly
 from relatum.store.credential_cache import CredentialMemory
 from relatum.store.database import Database
 from relatum.store.file_maintenance import Image, Upkeep
+from relatum.store.host_time import newest_file_millis
 from relatum.store.replay import look_up_checkpoint
 from relatum.telemetry import Log, Metrics, WriteSpans
 
 MemoryOperation = RecordOperation | RelationOperation | LinkOperation
-Readiness = Literal["ready", "poisoned", "draining"]
+Readiness = Literal["ready", "poisoned", "draining", "clock_ahead"]
 
 QUEUE_COMMANDS_MAX = 4096
 GROUP_COMMANDS_MAX = 128
@@ -158,15 +159,12 @@ class Ledger(CompanyCommands):
         format, damaged, or has lost acknowledged commands. A process must not fork afterwards.
         """
         clock = clock or SystemClock()
-        opened_at_millis = clock.millis()
+        now_millis = clock.millis()
+        host_millis = newest_file_millis(Path(directory)) if clock_ahead_max_seconds else 0
         database = Database.open(Path(directory), create=create, watermark_lag=watermark_lag)
         try:
-            guard = ClockGuard(
-                Path(directory),
-                clock_ahead_max_seconds * 1000,
-                database.position.committed_at_millis,
-                opened_at_millis,
-            )
+            last_millis = database.position.committed_at_millis
+            guard = ClockGuard(Path(directory), clock_ahead_max_seconds * 1000, last_millis, now_millis, host_millis)
             return cls(
                 database,
                 clock=clock,
@@ -374,7 +372,9 @@ class Ledger(CompanyCommands):
         """Whether commands are accepted, and if not, why."""
         if self._committer.poisoned:
             return "poisoned"
-        return "draining" if self._draining else "ready"
+        if self._draining:
+            return "draining"
+        return "ready" if self._committer.clock_is_plausible() else "clock_ahead"
 
     def drain(self, timeout_seconds: float = CLOSE_SECONDS_MAX) -> bool:
         """Takes no more commands and answers those taken; whether that came about in time. Reads go on."""

@@ -118,20 +118,21 @@ class Indexing:
 
     async def keep_in_step_async(self, submissions: Sequence[MemorySubmission]) -> None:
         """`keep_in_step` for an event loop."""
-        asks_now = _is_deletion if self._background is not None else _is_indexed_at_once
-        if any(map(asks_now, submissions)) and not self._index.is_unmade():
+        only_deletions = self._background is not None or self._index.is_unmade()
+        if any(map(_is_deletion if only_deletions else _is_indexed_at_once, submissions)):
             await self._in_thread(lambda: self.keep_in_step(submissions))
         elif self._background is not None:
             self.keep_in_step(submissions)
 
     def _remove_deleted(self, submissions: Sequence[MemorySubmission]) -> None:
-        """IMPORTANT: only what is deleted indeed; a refused command deletes nothing."""
+        """IMPORTANT: only what is deleted indeed; a refused command deletes nothing.
+
+        Also where there is no index yet: who makes it may have a view from before.
+        """
         deleted: dict[Partition, list[str]] = {}
         for submission in submissions:
             if isinstance(submission.operation, DeleteRecord):
                 deleted.setdefault(submission.partition, []).append(submission.operation.record_id)
-        if not deleted or self._index.is_unmade():
-            return
         for partition, record_ids in deleted.items():
             try:
                 with self._view() as view:

@@ -23,10 +23,13 @@ class Ready(Answer, frozen=True, kw_only=True):
 
 
 class NotReady(Answer, frozen=True, kw_only=True):
-    """Commands are not accepted; `status` says why. `poisoned`: a storage failure has stopped all writes."""
+    """Commands are not accepted; `status` says why.
+
+    `poisoned`: a storage failure has stopped all writes. `clock_ahead`: the clock is further ahead than can be right.
+    """
 
     contract_version: Literal[1]
-    status: Open[Literal["starting", "poisoned", "draining"]]
+    status: Open[Literal["starting", "poisoned", "draining", "clock_ahead"]]
 
 
 class Readiness(Answer, frozen=True, kw_only=True):

@@ -13,7 +13,6 @@ from time import monotonic
 from typing import Final
 
 from relatum.core.ids import Partition
-from relatum.errors import SearchUnavailable, StorageFailure, StorageInconsistency
 from relatum.ledger.search.index import SearchIndex
 from relatum.store.view import LedgerView
 from relatum.telemetry import Log
@@ -33,6 +32,8 @@ class BackgroundIndexing:
         self._log = log
         self._changing = Lock()
         self._due: dict[Partition, None] = {}
+        self._failed: set[Partition] = set()
+        """Those whose failure was logged: it is not logged again before they went well. Only the thread uses it."""
         self._running = False
         self._closed = Event()
 
@@ -52,6 +53,14 @@ class BackgroundIndexing:
         self._closed.set()
 
     def _run(self) -> None:
+        try:
+            self._index_in_turns()
+        except BaseException:  # not in a `finally`: once `_next` has found nothing, another thread may run already
+            with self._changing:
+                self._running = False
+            raise
+
+    def _index_in_turns(self) -> None:
         pause = GATHERING_SECONDS
         while not self._closed.wait(pause) and (partition := self._next()) is not None:
             started = monotonic()
@@ -73,8 +82,11 @@ class BackgroundIndexing:
         """Indexes a slice; whether there is more."""
         try:
             with self._view() as view:
-                return self._index.advance(view.partition(partition))
-        except (SearchUnavailable, StorageFailure, StorageInconsistency) as failure:
-            if not self._closed.is_set():
+                is_behind = self._index.advance(view.partition(partition))
+        except Exception as failure:  # noqa: BLE001 - whatever is wrong with it, the other partitions are indexed
+            if partition not in self._failed and not self._closed.is_set():
+                self._failed.add(partition)
                 self._log.failure("a partition could not be indexed", failure)
             return False
+        self._failed.discard(partition)
+        return is_behind

@@ -23,7 +23,7 @@ from relatum.errors import SearchUnavailable, StorageInconsistency
 from relatum.ledger.search import bm25
 from relatum.ledger.search.bm25 import Found
 from relatum.ledger.search.fair_lock import FairLock
-from relatum.ledger.search.index_sync import Keeper, Progress
+from relatum.ledger.search.index_sync import Gone, Keeper, Progress
 from relatum.ledger.search.tables import OtherVersion, Tables
 from relatum.store import sealed_sqlite
 from relatum.store.partition import PartitionReader
@@ -72,6 +72,8 @@ class SearchIndex:
         self._using = FairLock()
         self._untouched = True
         self._keeper: Keeper | None = None
+        self._gone: set[Gone] = set()
+        """Kept here, since the keeper may be made again, or not be made yet."""
 
     def close(self, timeout_seconds: float = -1) -> bool:
         """Lets go of the file once nobody uses it; whether that came about in time. Nothing is found any more then."""
@@ -102,7 +104,10 @@ class SearchIndex:
         return self._asked(lambda keeper: keeper.caught_up(partition, SLICE_ENTRIES).is_behind)
 
     def remove(self, partition: PartitionReader, record_ids: Sequence[str]) -> None:
-        """Removes records that were deleted, if there is an index yet, however far it is behind."""
+        """Removes records that were deleted, however far the index is behind; no older view brings them back."""
+        workspace = bytes.fromhex(partition.workspace_id)
+        # IMPORTANT: before anything is looked at: whoever indexes an older view meanwhile, or makes the index, sees it.
+        self._gone.update((workspace, record_id) for record_id in record_ids)
         if not self.is_unmade():
             self._asked(lambda keeper: keeper.remove(partition, record_ids))
 
@@ -214,7 +219,7 @@ class SearchIndex:
 
     def _opened(self) -> Keeper | None:
         try:
-            return Keeper(Tables(self._path))
+            return Keeper(Tables(self._path), self._gone)
         except OtherVersion:
             self._log.warning("the search index is of another version of relatum; it is made again")
             return None
@@ -229,7 +234,7 @@ class SearchIndex:
             try:
                 if path is not None:
                     sealed_sqlite.remove(path)
-                return Keeper(Tables(path))
+                return Keeper(Tables(path), self._gone)
             except FAULTS as error:
                 self._log.failure("the search index can't be made", error)
         return None

@@ -25,6 +25,10 @@ CHUNK_ENTRIES: Final = 256
 """How many entries of a stream are indexed in one transaction."""
 
 
+Gone = tuple[bytes, str]
+"""A record that was deleted before its partition was indexed as far as that: its workspace, and its id."""
+
+
 class Progress(NamedTuple):
     """The number of a partition in the index, and how far its record stream is indexed, of how many changes."""
 
@@ -41,10 +45,10 @@ class Progress(NamedTuple):
 class Keeper:
     """Keeps one index. Not thread-safe; whoever uses it holds a lock."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, gone: set[Gone]) -> None:
+        """Indexes none of the records that are `gone`, and takes from these what is indexed as far as its deletion."""
         self.tables = tables
-        self._gone: set[tuple[bytes, str]] = set()
-        """Deleted records that were removed before their partition was indexed as far as that."""
+        self._gone = gone
         self._followed: set[bytes] = set()
         """Partitions that were found to be indexed along their history: from then on a view can only be behind."""
 
@@ -67,14 +71,16 @@ class Keeper:
         self._followed.discard(workspace)
 
     def remove(self, partition: PartitionReader, record_ids: Iterable[str]) -> None:
-        """Removes records that were deleted, however far the partition is indexed; no older view brings them back."""
+        """Removes records that were deleted, however far the partition is indexed.
+
+        IMPORTANT: they are among those that are gone already, or an older view would bring them back.
+        """
         workspace = bytes.fromhex(partition.workspace_id)
         known = self.tables.partition(workspace)
         if known is None:
             return
         with self._together():
             for record_id in record_ids:
-                self._gone.add((workspace, record_id))
                 self.tables.remove_record(known[0], uuid_bytes(record_id))
 
     def caught_up(self, partition: PartitionReader, entries_max: int | None = None) -> Progress:

@@ -17,7 +17,7 @@ from typing import Final
 
 from relatum.clock import uptime_millis
 from relatum.errors import ClockAhead
-from relatum.store.host_time import confirmed_millis, newest_file_millis
+from relatum.store.host_time import confirmed_millis
 from relatum.telemetry import Log
 
 TOLD_MILLIS: Final = 60_000
@@ -27,7 +27,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class ClockGuard:
-    """Of one ledger on a disk, asked by its writer alone."""
+    """Of one ledger on a disk. Any thread may ask."""
 
     def __init__(
         self,
@@ -35,29 +35,30 @@ class ClockGuard:
         ahead_max_millis: int,
         last_commit_millis: int,
         now_millis: int,
+        host_millis: int,
         uptime: Callable[[], int] = uptime_millis,
     ) -> None:
-        """`now_millis` is what the clock says as the ledger is opened, before anything is committed."""
+        """`now_millis` is what the clock, and `host_millis` what the host's files said before the ledger was opened."""
         self._directory = directory
         self._ahead_max_millis = ahead_max_millis
         self._uptime = uptime
-        self._counted_from = uptime()
-        self._known_millis = last_commit_millis
+        known = last_commit_millis
         if now_millis > last_commit_millis + ahead_max_millis:
-            self._known_millis = max(last_commit_millis, newest_file_millis())
-        if now_millis <= self._known_millis + ahead_max_millis:
-            self._known_millis = max(self._known_millis, now_millis)
+            known = max(last_commit_millis, host_millis)
+        if now_millis <= known + ahead_max_millis:
+            known = max(known, now_millis)
+        self._known_at_uptime_zero = known - uptime()
 
     def require_plausible(self, at_millis: int, last_commit_millis: int) -> None:
         """Raises ClockAhead where `at_millis` is too far after all that is known of the time."""
         if at_millis <= last_commit_millis + self._ahead_max_millis:
             return
-        known = self._known_millis + self._uptime() - self._counted_from
+        known = self._known_at_uptime_zero + self._uptime()
         if at_millis <= known + self._ahead_max_millis:
             return
         confirmed = confirmed_millis(self._directory)
         if at_millis <= confirmed + self._ahead_max_millis:
-            self._known_millis, self._counted_from = confirmed, self._uptime()
+            self._known_at_uptime_zero = confirmed - self._uptime()
             return
         raise ClockAhead(
             f"the clock says {instant(at_millis)}, too far after the last commit ({instant(last_commit_millis)}) and "

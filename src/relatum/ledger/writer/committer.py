@@ -98,6 +98,18 @@ class Committer:
         """From any thread: a reader found this journal broken, so no command extends it."""
         self.broken.add((broken.workspace_id, broken.stream))
 
+    def clock_is_plausible(self) -> bool:
+        """From any thread: whether a command would not be refused now because the clock is too far ahead."""
+        try:
+            self._require_plausible(self._clock.not_before_floor(self._clock.beneath.millis()))
+        except ClockAhead:
+            return False
+        return True
+
+    def _require_plausible(self, at_millis: int) -> None:
+        if self._clock_guard is not None:
+            self._clock_guard.require_plausible(at_millis, self._database.position.committed_at_millis)
+
     def submit(self, submissions: Sequence[Submission], on_done: Callable[[Ticket], None]) -> None:
         """Queues commands that are decided in order. Raises WriteBusy (full) or WritesRefused (poisoned, closing)."""
         if self.poisoned:
@@ -162,8 +174,7 @@ class Committer:
         database = self._database
         now_millis = self._clock.beneath.millis()
         at_millis = self._clock.not_before_floor(now_millis)
-        if self._clock_guard is not None:
-            self._clock_guard.require_plausible(at_millis, database.position.committed_at_millis)
+        self._require_plausible(at_millis)
         self._clock_refused = False
         return Group(database.store, self._entropy, at_millis, self.broken, database.recounts, now_millis=now_millis)
 

@@ -78,6 +78,10 @@ class RowCounter:
     def _run(self) -> None:
         while (turn := self._next()) is not None:
             prefix, slices = turn
+            if self._closed.is_set():
+                slices.close()  # type: ignore[attr-defined]  # it is a generator, and gives its view back
+                self._finish(prefix, WritesRefused("the ledger takes no more commands"))
+                continue
             try:
                 next(slices)
             except StopIteration:
@@ -85,11 +89,9 @@ class RowCounter:
             except Exception as error:  # noqa: BLE001 - it is for those who wait
                 self._finish(prefix, error)
             else:
-                self._turns.append(turn)
-                if self._closed.wait(PAUSE_SECONDS):
-                    slices.close()  # type: ignore[attr-defined]  # it is a generator, and gives its view back
-                    self._turns.pop()
-                    self._finish(prefix, WritesRefused("the ledger takes no more commands"))
+                self._closed.wait(PAUSE_SECONDS)
+                with self._changing:
+                    self._turns.append(turn)
 
     def _next(self) -> tuple[bytes, _Slices] | None:
         with self._changing:
