@@ -121,6 +121,7 @@ CHANGED = (
     "standing",
     "candidate",
     "candidate_end",
+    "link",
     "tile",
 )
 """Tables whose rows are written again; those of all others are written once."""

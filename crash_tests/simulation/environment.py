@@ -31,12 +31,12 @@ class JudgedInstants:
     def __init__(self) -> None:
         self._groups: dict[str, list[tuple[int, int]]] = {}
 
-    def note(self, workspace_id: str, sequence: int, now_millis: int) -> None:
-        """The events of a group up to a sequence were judged now. A group that was lost is forgotten."""
+    def note(self, workspace_id: str, first: int, last: int, now_millis: int) -> None:
+        """The events of a group from one sequence to another were judged now. A group that was lost is forgotten."""
         groups = self._groups.setdefault(workspace_id, [])
-        while groups and groups[-1][0] >= sequence:
+        while groups and groups[-1][0] >= first:
             groups.pop()
-        groups.append((sequence, now_millis))
+        groups.append((last, now_millis))
 
     def of(self, workspace_id: str, sequence: int) -> int:
         """By which instant an event was judged."""

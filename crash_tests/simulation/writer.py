@@ -10,6 +10,7 @@ from crash_tests.simulation.environment import JudgedInstants
 from relatum.ledger.writer.committer import Committer
 from relatum.ledger.writer.group_builder import Deciding
 from relatum.ledger.writer.submission import Submission, Ticket
+from relatum.store.overlay import NOT_STAGED
 
 
 class SteppedCommitter(Committer):
@@ -53,7 +54,10 @@ class SteppedCommitter(Committer):
         group = decided.group
         for staging in group._partitions.values():  # noqa: SLF001 - nobody else has to know
             if staging.workspace_id in group.moved:
-                self._judged.note(staging.workspace_id, staging.head().sequence, group._now_millis)  # noqa: SLF001
+                first = last = staging.head().sequence
+                while group.staged.staged(staging.keys.event(first - 1)) is not NOT_STAGED:
+                    first -= 1
+                self._judged.note(staging.workspace_id, first, last, group._now_millis)  # noqa: SLF001
         super()._commit(decided)
 
     def _run_one(self) -> None:

@@ -11,6 +11,7 @@ import pytest
 from crash_tests.part import Run
 from crash_tests.random_draws import seeded
 from crash_tests.simulation.case import simulate
+from crash_tests.simulation.environment import JudgedInstants
 from crash_tests.simulation.part import PART, run_batch, run_case
 from crash_tests.simulation.part import Batch as Cases
 from crash_tests.violation import Violation
@@ -45,6 +46,14 @@ def test_a_sound_ledger_passes() -> None:
 
 def test_a_relation_whose_end_was_reviewed_since_still_joins_the_pair_for_a_promotion() -> None:
     run_case(3053081925, 240, None, None)
+
+
+def test_an_event_in_the_place_of_one_that_was_lost_was_judged_when_its_own_group_was() -> None:
+    judged = JudgedInstants()
+    judged.note("w", 1, 20, 15)
+    judged.note("w", 21, 21, 16)
+    judged.note("w", 21, 24, 21)
+    assert [15, 21, 21] == [judged.of("w", sequence) for sequence in (20, 21, 24)]
 
 
 def test_two_runs_of_a_seed_are_the_same_to_the_last_answer() -> None:
