@@ -109,20 +109,27 @@ class Indexing:
         """
         self._remove_deleted(submissions)
         if self._background is not None:
-            for submission in submissions:
-                if isinstance(submission, RecordSubmission):
-                    self._background.add(submission.partition)
+            self._hand_on(submissions, self._background)
             return
         for partition in {one.partition for one in filter(_is_indexed_at_once, submissions)}:
             self._catch_up(partition)
 
     async def keep_in_step_async(self, submissions: Sequence[MemorySubmission]) -> None:
         """`keep_in_step` for an event loop."""
-        only_deletions = self._background is not None or self._index.is_unmade()
-        if any(map(_is_deletion if only_deletions else _is_indexed_at_once, submissions)):
+        asks_now = _is_deletion if self._background is not None else _is_indexed_at_once
+        if self._index.is_unmade():  # what was deleted is noted, which takes no time
+            self._remove_deleted(submissions)
+            if self._background is not None:
+                self._hand_on(submissions, self._background)
+        elif any(map(asks_now, submissions)):
             await self._in_thread(lambda: self.keep_in_step(submissions))
         elif self._background is not None:
-            self.keep_in_step(submissions)
+            self._hand_on(submissions, self._background)
+
+    def _hand_on(self, submissions: Sequence[MemorySubmission], background: BackgroundIndexing) -> None:
+        for submission in submissions:
+            if isinstance(submission, RecordSubmission):
+                background.add(submission.partition)
 
     def _remove_deleted(self, submissions: Sequence[MemorySubmission]) -> None:
         """IMPORTANT: only what is deleted indeed; a refused command deletes nothing.
