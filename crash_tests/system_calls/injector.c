@@ -96,11 +96,18 @@ static void know(const char *path, int fd) {
     const char *end = strrchr(path, '.');
     pthread_mutex_lock(&lock);
     struct stat found;
-    if (!true_stat(fd, &found) && !file_of(found.st_ino) && files_known < FILES_MAX) {
+    int is_there = !true_stat(fd, &found);
+    struct file *known = is_there ? file_of(found.st_ino) : NULL;
+    int bears = (end && !strcmp(end, ".log")) || strstr(path, "/watermark");
+    if (known && known->bears != bears) { /* the inode of a file that is gone, for one of another kind */
+        known->bears = bears;
+        known->dirty = known->doubtful = 0;
+    }
+    if (is_there && !known && files_known < FILES_MAX) {
         struct file *file = &files[files_known++];
         memset(file, 0, sizeof *file);
         file->inode = found.st_ino;
-        file->bears = (end && !strcmp(end, ".log")) || strstr(path, "/watermark");
+        file->bears = bears;
         file->size = found.st_size;
         snprintf(file->path, sizeof file->path, "%s", path);
     }
